@@ -1,0 +1,378 @@
+"""The kinds of graph break, and the reasons for running a frame eagerly: one row each.
+
+The hundreds of a code say what the break is about (`GROUPS`).  A code never changes its meaning and is never used again;
+tools, tests and `stats()` key on it.  Each row has a page `docs/breaks/<code>.md`, and in `tests/messages` a program that
+shows it with the message it gives.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+GROUPS: Mapping[str, str] = MappingProxyType({
+    "FL0": "the language",
+    "FL1": "calls",
+    "FL2": "values known only at run time",
+    "FL3": "features of torch",
+    "FL4": "asked for by the program",
+    "FL5": "state and identity",
+    "FL9": "running eager",
+})
+
+
+class BreakKind(NamedTuple):
+    """One reason why capture stops.
+
+    code: `FL` and three digits.  title: what happened, without subject, fit for the first line of a message.
+    explanation: why that cannot go into a graph.  help: what the user can do about it.
+    """
+
+    code: str
+    title: str
+    explanation: str
+    help: str
+
+    @property
+    def group(self) -> str:
+        """What the kind is about: a value of `GROUPS`."""
+        return GROUPS[self.code[:3]]
+
+    @property
+    def eager(self) -> bool:
+        """Whether the whole frame runs eagerly, rather than being split at an instruction."""
+        return self.code.startswith("FL9")
+
+    @property
+    def page(self) -> str:
+        """The page of this kind, as a path from the root of the repository."""
+        return f"docs/breaks/{self.code}.md"
+
+
+ROWS = (
+    # FL0: the language
+    BreakKind(
+        "FL001", "instruction is not captured",
+        "The interpreter has no meaning for this bytecode instruction, so CPython runs it.",
+        "move the statement out of the compiled function, or out of its hot part"),
+    BreakKind(
+        "FL002", "await, async for or async with in captured code",
+        "An asynchronous operation hands control to an event loop, which the compiler cannot follow.",
+        "compile the synchronous function that the coroutine calls, not the coroutine"),
+    BreakKind(
+        "FL003", "generator is in a state that cannot be rebuilt",
+        "A generator that outlives the trace is rebuilt as a real one at its last yield; here something on its stack "
+        "has no form outside the trace.",
+        "consume the generator inside the compiled function, or make it outside"),
+    BreakKind(
+        "FL004", "class is made in captured code",
+        "A class body runs its own code in a fresh namespace, and the class that it makes has an identity of its own.",
+        "define the class outside the compiled function"),
+    BreakKind(
+        "FL005", "traceback or frame of a caught exception is read",
+        "The exception was raised symbolically: no real frames stand behind it until it is raised again by CPython.",
+        "read the exception's type and arguments, or handle it outside the compiled function"),
+    BreakKind(
+        "FL006", "calls are nested too deep to be inlined",
+        "Inlining follows every call; a recursion without visible end would make a graph without end.",
+        "turn the recursion into a loop, or mark the function with frameloom.disable"),
+    BreakKind(
+        "FL007", "trace grows too long",
+        "A loop was unrolled until the trace reached its limit of instructions; a longer graph costs more than it gains.",
+        "compile the body of the loop instead of the loop"),
+    BreakKind(
+        "FL008", "name is not where it can be read again",
+        "The value was reached by a path that generated code cannot walk when the function is called next.",
+        "pass the value as an argument, or keep it in an attribute"),
+
+    # FL1: calls
+    BreakKind(
+        "FL101", "call of a function implemented in C without a rule",
+        "Its effects and its result cannot be known without running it.",
+        "call it outside the compiled function, or register a rule for it"),
+    BreakKind(
+        "FL102", "method of a type implemented in C without a rule",
+        "Its effects and its result cannot be known without running it.",
+        "convert to a list, dict, set, tuple or str first, or do this outside the compiled function"),
+    BreakKind(
+        "FL103", "attribute implemented in C without a rule",
+        "Reading it runs C code whose result cannot be guarded.",
+        "read it once outside the compiled function and pass the value"),
+    BreakKind(
+        "FL104", "input or output",
+        "Reading, writing and waiting happen in the world, at each call and in order.",
+        "move input and output out of the compiled function"),
+    BreakKind(
+        "FL105", "text is written whose making runs the program's own code",
+        "print, warnings and logging are replayed in order when their arguments are plain; here a __str__, __repr__ or "
+        "handler of the program would run.",
+        "write plain values, or write outside the compiled function"),
+    BreakKind(
+        "FL106", "import of a module that is not loaded yet",
+        "The import runs the module's code, once, with effects everywhere.",
+        "import the module at the top of the file"),
+    BreakKind(
+        "FL107", "exec, eval or compile",
+        "The code that runs is not known before it runs, and it can write to the frame's names.",
+        "make the function once, outside the compiled function"),
+    BreakKind(
+        "FL108", "frame or call stack is looked at",
+        "Inlined calls have no frames of their own while they are captured.",
+        "pass the information as an argument"),
+    BreakKind(
+        "FL109", "time, clock or sleep",
+        "The answer differs at each call, and waiting is an effect.",
+        "measure around the compiled function instead of inside"),
+    BreakKind(
+        "FL110", "thread, lock or process",
+        "Other threads see the effect at once, so it can be neither delayed nor merged.",
+        "synchronise outside the compiled function"),
+    BreakKind(
+        "FL111", "setting of the interpreter is changed or asked",
+        "The garbage collector, the recursion limit, tracing and their kin act on the whole process, the compiler included.",
+        "set it once before the compiled function runs"),
+    BreakKind(
+        "FL112", "function implemented in C would call the program's own code",
+        "The call back would run untraced in the middle of a C function.",
+        "write the loop in Python, or hand over a function that needs no Python of the program"),
+    BreakKind(
+        "FL113", "weak reference or finaliser is made",
+        "When it fires depends on when objects die, which capture must not move.",
+        "make it outside the compiled function"),
+    BreakKind(
+        "FL114", "library function is refused",
+        "The function is known, and known not to be capturable.",
+        "call it outside the compiled function"),
+
+    # FL2: values known only at run time
+    BreakKind(
+        "FL201", "branch depends on tensor data",
+        "Which way the program goes is known only when the tensor has been computed.",
+        "use torch.where, or mark the branch with frameloom.graph_break()"),
+    BreakKind(
+        "FL202", "tensor is turned into a Python number",
+        "The number is known only when the tensor has been computed.",
+        "keep the value in a tensor, or read it after the compiled function"),
+    BreakKind(
+        "FL203", "shape of a result depends on tensor data",
+        "Everything computed from the result would have a size that is known only at run time.",
+        "use a form with a fixed shape, such as torch.where or a mask"),
+    BreakKind(
+        "FL204", "tensor is used as an index of a Python sequence",
+        "Which element is meant is known only when the tensor has been computed.",
+        "stack the sequence into a tensor and index that"),
+    BreakKind(
+        "FL205", "tensor is turned into text or bytes",
+        "The text is known only when the tensor has been computed.",
+        "format the tensor after the compiled function"),
+    BreakKind(
+        "FL206", "memory of a tensor is looked at",
+        "Addresses and storages belong to the tensor that the graph will make, not to the one in the trace.",
+        "look at it outside the compiled function"),
+    BreakKind(
+        "FL207", "branch depends on a value drawn or computed at run time",
+        "The value comes from a random generator or from a number that changes between calls; guarding it would recompile "
+        "at every call.",
+        "decide with a tensor operation, or draw the value before the compiled function"),
+    BreakKind(
+        "FL208", "number of steps depends on tensor data",
+        "How often the loop runs is known only when the tensor has been computed.",
+        "run a fixed number of steps and mask, or leave this loop outside"),
+    BreakKind(
+        "FL209", "question about a size whose answer is not known",
+        "The size follows from tensor data; no relation decides the question.",
+        "state the relation with torch._check, or give the operation a fixed size"),
+
+    # FL3: features of torch
+    BreakKind(
+        "FL301", "autograd.Function is applied while gradients are recorded",
+        "Its backward is Python that autograd calls later; capturing both directions is not modelled.",
+        "call it under torch.no_grad(), or write it with differentiable operations"),
+    BreakKind(
+        "FL302", "autocast region",
+        "Inside it every operation may change its dtype by a table of torch's; the region is not modelled.",
+        "enter autocast outside and compile what runs inside it, or cast explicitly"),
+    BreakKind(
+        "FL303", "functional transform of torch.func",
+        "vmap, grad, jvp and their kin run the function on wrapped tensors at levels of their own, which is not modelled.",
+        "apply the transform outside: transform the compiled function's caller"),
+    BreakKind(
+        "FL304", "NumPy array",
+        "NumPy's operations are not graph operations; arrays and tensors may share memory.",
+        "use the torch operation of the same meaning"),
+    BreakKind(
+        "FL305", "tensor subclass or override of torch functions",
+        "Operations on it run Python of its own, which is not modelled.",
+        "unwrap to a plain tensor before the compiled function"),
+    BreakKind(
+        "FL306", "gradients are computed",
+        "backward() and grad() run the autograd engine and write to .grad of every leaf.",
+        "compile the forward and the loss, and call backward() outside"),
+    BreakKind(
+        "FL307", "state of a random generator is read or set",
+        "Seeds and states act at once on every later draw of the process.",
+        "seed before the compiled function"),
+    BreakKind(
+        "FL308", "autograd state of a tensor is changed",
+        "Whether a tensor is a leaf, requires grad or has a grad is seen by every other holder of it.",
+        "set it up before the compiled function"),
+    BreakKind(
+        "FL309", "operator cannot be computed on shapes alone",
+        "Capture needs the shape and dtype of the result without its data; this operator gives no way to tell.",
+        "register a fake implementation for the operator"),
+    BreakKind(
+        "FL310", "storage of a tensor is replaced or resized",
+        "set_, resize_, .data and their kin change what other tensors see.",
+        "make a new tensor instead, or do it outside"),
+    BreakKind(
+        "FL311", "tensor has a layout that is not modelled",
+        "Sparse, quantised, nested and other special layouts do not follow the rules of strides.",
+        "convert to a dense tensor before the compiled function"),
+    BreakKind(
+        "FL312", "device, stream or event is controlled",
+        "Streams, events, synchronisation and devices in force order work outside the graph.",
+        "do it outside the compiled function"),
+    BreakKind(
+        "FL313", "TorchScript or traced function",
+        "Its body is TorchScript's, not Python's.",
+        "compile the original Python function instead"),
+    BreakKind(
+        "FL314", "higher-order operator",
+        "Operators that take functions need captured bodies of their own, which is not modelled.",
+        "write the loop or branch in Python where its condition is a constant"),
+    BreakKind(
+        "FL315", "distributed communication",
+        "Collectives meet other processes, in an order that all of them must share.",
+        "communicate outside the compiled function"),
+    BreakKind(
+        "FL316", "module hook that is not modelled",
+        "Backward hooks of modules wrap inputs and outputs in functions of autograd.",
+        "use a tensor hook (register_hook), or remove the hook"),
+    BreakKind(
+        "FL317", "global setting of torch is changed",
+        "Default dtype, thread counts and backend flags act on the whole process.",
+        "set it once before the compiled function runs"),
+    BreakKind(
+        "FL318", "input tensors overlap in memory and are written in place",
+        "A graph cannot keep the order of reads and writes through overlapping views of different inputs.",
+        "clone one of them before the call"),
+    BreakKind(
+        "FL319", "context manager of torch that is not modelled",
+        "What it changes for the operations inside is not known to the compiler.",
+        "enter it outside the compiled function"),
+    BreakKind(
+        "FL320", "function of another compiler",
+        "What torch.compile or its marks made of it is not Python to be captured.",
+        "hand the original function to frameloom.compile"),
+
+    # FL4: asked for by the program
+    BreakKind(
+        "FL401", "frameloom.graph_break() was called",
+        "The program asks for a break here.",
+        "remove the call when the break is no longer wanted"),
+    BreakKind(
+        "FL402", "function is marked with frameloom.disable",
+        "The program asks that this function runs eagerly.",
+        "remove the mark when the function may be captured"),
+
+    # FL5: state and identity
+    BreakKind(
+        "FL501", "identity of an object that cannot be guarded",
+        "The object has no weak references, so its address may come to mean another object.",
+        "compare by value, or keep the object as a module global"),
+    BreakKind(
+        "FL502", "iterator that cannot be looked into is advanced",
+        "An iterator has no way back: what the trace took from it, the program would miss.",
+        "make the iterator inside the compiled function, or pass the sequence"),
+    BreakKind(
+        "FL503", "object with a finaliser dies in captured code",
+        "Its __del__ or weak reference callback must run at that very moment.",
+        "keep the object alive until after the compiled function"),
+    BreakKind(
+        "FL504", "object made in captured code cannot be rebuilt",
+        "The object outlives the trace, and its type keeps state that no known operation restores.",
+        "make the object outside the compiled function"),
+    BreakKind(
+        "FL505", "write to an object whose storage is not modelled",
+        "The write could not be replayed exactly.",
+        "write outside the compiled function, or keep the state in an attribute, list or dict"),
+    BreakKind(
+        "FL506", "state of the thread",
+        "What a threading.local holds belongs to the running thread, not to the function.",
+        "read it outside the compiled function and pass the value"),
+    BreakKind(
+        "FL507", "key whose equality is implemented in C outside the known types",
+        "Looking up the key would run code that the trace cannot see.",
+        "use str, int, tuple or enum keys"),
+    BreakKind(
+        "FL508", "state of the whole process is changed",
+        "Environment variables, loaded modules and warning filters are seen by everybody at once.",
+        "change it before the compiled function runs"),
+    BreakKind(
+        "FL509", "context that is open at a break cannot be suspended",
+        "The context was entered symbolically, and it has no operation that enters it again in the middle.",
+        "close the context before the break, or enter it outside the compiled function"),
+
+    # FL9: running eager
+    BreakKind(
+        "FL901", "internal error of frameloom",
+        "A fault of the compiler, not of the program. The call ran eagerly, so its result is right.",
+        "please report it with the file named above; FRAMELOOM_STRICT=1 raises the error instead"),
+    BreakKind(
+        "FL902", "recompile limit is reached",
+        "Each call met a new value of something that was guarded; more entries would cost more than they gain.",
+        "make the guarded value an argument that is a tensor, or raise config.recompile_limit; FRAMELOOM_LOGS=recompiles tells what changed"),
+    BreakKind(
+        "FL903", "a debugger or tracer is active",
+        "sys.settrace must see every line, and compiled code has others.",
+        "remove the tracer to run compiled"),
+    BreakKind(
+        "FL904", "another frame evaluator is in charge",
+        "Another engine installed its hook in a way that cannot be chained.",
+        "remove the other engine, or import frameloom after it"),
+    BreakKind(
+        "FL905", "stack is nearly exhausted",
+        "The frame hook takes C stack for every call; close to the end it lets CPython go on alone.",
+        "compile a function that is not so deep in a recursion"),
+    BreakKind(
+        "FL906", "region gave no captures",
+        "A thousand frames below this call were looked at and none held an operation worth capturing.",
+        "nothing is lost; frameloom.reset() makes the compiler look again"),
+    BreakKind(
+        "FL907", "this Python is not supported",
+        "Frames are laid out differently in each version of CPython, and the compiler knows 3.11, 3.12 and 3.13 with the GIL, "
+        "in the main interpreter.",
+        "run on CPython 3.11, 3.12 or 3.13"),
+    BreakKind(
+        "FL908", "generator, coroutine or asynchronous generator as compiled function",
+        "Its frame is suspended and resumed by its caller; it keeps its own code, and what it calls is captured.",
+        "compile the functions that it calls"),
+    BreakKind(
+        "FL909", "code of a module, a class body or exec",
+        "Its names live in a dictionary that everybody can see, not in fast locals.",
+        "put the code into a function"),
+    BreakKind(
+        "FL910", "mode of torch that makes capture meaningless is active",
+        "Under a dispatch mode, a functional transform or another tracer each operation must be seen as it happens.",
+        "call the compiled function outside the mode"),
+    BreakKind(
+        "FL911", "compilation is disabled",
+        "The program asked for eager running with disable=True.",
+        "remove disable=True"),
+    BreakKind(
+        "FL912", "graph failed at run time and the call was run again eagerly",
+        "An operation refused its data. Nothing had been changed yet, so the program ran from its start and raised its own "
+        "exception.",
+        "nothing is lost but time; check the operation's arguments before calling it"),
+    BreakKind(
+        "FL913", "compiled extension is not available",
+        "The native part of frameloom was not built for this Python, and without it no frame can be hooked.",
+        "install with a C compiler at hand: pip install --force-reinstall frameloom"),
+    BreakKind(
+        "FL914", "call while the compiler itself is at work",
+        "Code that runs below a capture, a guard or a backend belongs to the compiler's own work.",
+        "nothing is lost"),
+)
+
+BREAKS: Mapping[str, BreakKind] = MappingProxyType({row.code: row for row in ROWS})
+"""Break kinds by code."""
