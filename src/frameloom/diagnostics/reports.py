@@ -126,7 +126,7 @@ def _message(title: str, chain: tuple[Location, ...], label: str, facts: list[tu
         lines += header(chain)
         shown = excerpt(chain[0], label)
         lines += shown
-    margin = len(shown[0]) - 2 if shown else 2
+    margin = len(shown[0]) - len(" |") if shown else 1
     if label and not shown:
         facts = [("", label), *facts]
     for name, text in facts:
