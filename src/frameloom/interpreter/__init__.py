@@ -1,0 +1,1 @@
+"""Symbolic execution of canonical bytecode (layer 3)."""

@@ -1,0 +1,120 @@
+"""How frames end: return, yield, exceptions looking for their handler, breaks on their way out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from frameloom.interpreter.frame import Checkpoint, Frame
+from frameloom.symbolic.layouts.exception import ExceptionBody
+from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise
+from frameloom.symbolic.values import Const, Obj, Value
+
+RETURN = "return"
+YIELD = "yield"
+
+
+class Reason(NamedTuple):
+    """Why a trace stops: the FL code (or "exception"), details, help, and where."""
+
+    kind: str
+    details: str
+    help: str | None
+    where: Any
+
+
+EXCEPTION_EXIT = "exception"
+
+
+def land(frame: Frame, signal: SymbolicRaise) -> None:
+    """Send a raised exception to the handler that covers the instruction, or onwards out of the frame."""
+    handler = frame.program.handler_at(frame.index)
+    if handler is None:
+        if may_be_caught(frame):
+            raise signal
+        raise stop(frame, Reason(EXCEPTION_EXIT, _describe(signal.value), None, frame.session.where()))
+    _remember_origin(frame, signal.value)
+    del frame.stack[handler.depth :]
+    if handler.lasti:
+        frame.stack.append(Const(frame.program.groups[frame.program.instructions[frame.index].origin].offset // 2))
+    frame.stack.append(signal.value)
+    frame.next = handler.target
+
+
+def _describe(exception: Value) -> str:
+    return getattr(exception.cls, "__qualname__", "exception")
+
+
+def may_be_caught(frame: Frame) -> bool:
+    """Whether somebody between this frame and the root may handle an exception: a handler, or a rule that called back."""
+    at = frame.parent
+    while at is not None:
+        if at.link is None or at.program.handler_at(at.index) is not None:
+            return True
+        at = at.parent
+    return False
+
+
+def _remember_origin(frame: Frame, exception: Value) -> None:
+    """Keep the state before the raising instruction: a break while the handler runs goes back there, since the exception
+    that the user sees must be the real one, with its traceback."""
+    if type(exception) is not Obj or exception.real is not None:
+        return
+    session = frame.session
+    program = frame.program
+    if ("raise", program.code, frame.index) in session.decisions:
+        raise GraphBreak("FL503", "an exception that escapes its handler is raised here")
+    known = frame.origins.get(id(exception))
+    if known is None:
+        known = Checkpoint(
+            exception, frame.mark, frame.index, list(frame.slots), list(frame.stack), list(frame.caught)
+        )
+        frame.origins[id(exception)] = known
+    if isinstance(exception.body, ExceptionBody) and not exception.body.raised:
+        session.journal.set_field(exception.body, "raised", (program.code, frame.index))
+    frame.caught = [*frame.caught, known]
+
+
+def forget_origin(frame: Frame, exception: Value) -> None:
+    """The handler of an exception is done."""
+    frame.caught = [point for point in frame.caught if point.exception is not exception]
+
+
+def stop(frame: Frame, reason: Reason) -> Suspend:
+    """The signal for a break at the frame's current instruction; takes back what the instruction did so far."""
+    frame.session.rollback(frame.mark)
+    suspended = Suspend(reason)
+    suspended.chain.append(frame)
+    return suspended
+
+
+def break_here(frame: Frame, signal: GraphBreak) -> Suspend:
+    """A graph break raised by the frame's current instruction."""
+    return stop(frame, Reason(signal.kind, signal.details, signal.help, frame.session.where()))
+
+
+def pass_through(frame: Frame, suspended: Suspend) -> Suspend:
+    """A break of a frame below: this one waits for it where it can, and otherwise breaks itself at its own instruction."""
+    if frame.link is not None and frame.generator is None:
+        suspended.chain.append(frame)
+        return suspended
+    return stop(frame, suspended.reason)
+
+
+def settle(chain: list[Frame]) -> list[Frame]:
+    """The frames of a break, outermost first, in the state they resume from.
+
+    A frame that is handling an exception made by the trace goes back to the instruction that raised it; what it had called
+    since is forgotten with it.
+    """
+    outermost_first = list(reversed(chain))
+    for position, frame in enumerate(outermost_first):
+        if frame.caught:
+            point = frame.caught[0]
+            frame.session.rollback(point.mark)
+            frame.index = point.index
+            frame.slots = list(point.slots)
+            frame.stack = list(point.stack)
+            frame.caught = list(point.caught)
+            frame.link = None
+            return settle(list(reversed(outermost_first[: position + 1])))
+    return outermost_first

@@ -1,0 +1,92 @@
+"""A frame of the symbolic machine."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from frameloom.symbolic.values import UNBOUND, Obj, Value
+
+
+class Link(NamedTuple):
+    """How a frame waits for the frame it called, so that a break can suspend both (DESIGN section 7).
+
+    kind: "result" (the callee's result is the result of the instruction), "drop" (it is ignored), "value" (it is ignored
+    and `value` is the result), "truth" (its truth is the result), "not" (the inverse of its truth); depth: how many stack
+    entries stay below the operands of the instruction.
+    """
+
+    kind: str
+    depth: int
+    value: Value | None = None
+
+
+class Checkpoint(NamedTuple):
+    """A frame's state just before the instruction that raised an exception which the trace itself made."""
+
+    exception: Obj
+    mark: int
+    index: int
+    slots: list
+    stack: list
+    caught: list
+
+
+class Frame:
+    """One activation: program, slots, value stack, position.
+
+    `index` is the instruction being run and `mark` the journal before it; `link` says how it waits for a callee;
+    `caught` holds a checkpoint for each exception made by the trace that a handler of this frame is handling.
+    """
+
+    __slots__ = (
+        "session",
+        "program",
+        "function",
+        "globals",
+        "slots",
+        "stack",
+        "index",
+        "next",
+        "mark",
+        "link",
+        "parent",
+        "called_from",
+        "caught",
+        "result",
+        "generator",
+        "origins",
+    )
+
+    def __init__(self, session: Any, program: Any, function: Obj | None, globals_: dict) -> None:
+        self.session = session
+        self.program = program
+        self.function = function
+        self.globals = globals_
+        self.slots: list[Value] = [UNBOUND] * len(program.slots)
+        self.stack: list[Value] = []
+        self.index = 0
+        self.next = 0
+        self.mark = 0
+        self.link: Link | None = None
+        self.parent: Frame | None = None
+        self.called_from: Any = None
+        self.caught: list[Checkpoint] = []
+        self.origins: dict[int, Checkpoint] = {}
+        self.result: Value | None = None
+        self.generator: Obj | None = None
+
+    def push(self, value: Value) -> None:
+        self.stack.append(value)
+
+    def live_values(self) -> list[Value]:
+        """Values that the suspended frame may still use."""
+        live = self.program.live_slots(self.next)
+        held = [value for slot, value in enumerate(self.slots) if slot in live]
+        return [value for value in (*held, *self.stack) if value is not UNBOUND]
+
+    def snapshot(self) -> tuple:
+        """State to restore when a rollback undoes a resumption of this frame (generators)."""
+        return (self.index, self.next, list(self.slots), list(self.stack), list(self.caught))
+
+    def restore(self, state: tuple) -> None:
+        self.index, self.next, self.slots, self.stack, self.caught = state[0], state[1], *map(list, state[2:])

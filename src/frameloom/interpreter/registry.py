@@ -1,0 +1,119 @@
+"""The tables of the interpreter: opcode handlers, rules for known callables, and refusals.
+
+Opcodes are keyed by canonical name, rules by the callable itself (a built-in function, a method descriptor, a class) or, for
+Python functions, by their code object.  What is refused stands in a table too, with the code of the break it causes.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable, NamedTuple
+
+HANDLERS: dict[str, Callable] = {}
+"""canonical opcode -> handler(frame, arg)"""
+
+REFUSALS: dict[str, "Refusal"] = {}
+"""canonical opcode -> why it breaks"""
+
+RULES: dict[Any, Callable] = {}
+"""callable -> rule(call, *args, **kwargs) -> Value"""
+
+CODE_RULES: dict[types.CodeType, Callable] = {}
+"""code object of a Python function -> rule"""
+
+REFUSED: dict[Any, "Refusal"] = {}
+"""callable -> why a call of it breaks"""
+
+POLYFILLS: dict[Any, Callable] = {}
+"""callable -> plain Python function of the same meaning, traced in its place"""
+
+ITERATORS: dict[type, Callable] = {}
+"""iterator class -> next(session, obj) -> Value or None when exhausted"""
+
+INSTANTIATE: dict[type, Callable] = {}
+"""class -> rule(call, cls, *args, **kwargs) that makes an instance without the general protocol"""
+
+
+class Refusal(NamedTuple):
+    """kind: the FL code; because: one clause."""
+
+    kind: str
+    because: str
+
+
+def opcode(*names: str) -> Callable:
+    """Decorator: the function handles these canonical opcodes."""
+
+    def add(function: Callable) -> Callable:
+        for name in names:
+            HANDLERS[name] = function
+        return function
+
+    return add
+
+
+def refuse_opcode(kind: str, because: str, *names: str) -> None:
+    """These canonical opcodes break."""
+    for name in names:
+        REFUSALS[name] = Refusal(kind, because)
+
+
+def rule(*callables: Any) -> Callable:
+    """Decorator: the function says what calling these callables means.
+
+    It gets the `Call` and the arguments as Values; it finishes or leaves no trace (raises GraphBreak or SymbolicRaise).
+    """
+
+    def add(function: Callable) -> Callable:
+        for target in callables:
+            if isinstance(target, types.FunctionType):
+                CODE_RULES[target.__code__] = function
+            else:
+                RULES[target] = function
+        return function
+
+    return add
+
+
+def method(cls: type, *names: str) -> Callable:
+    """Decorator: the function is the rule of these C methods of a class; the receiver is its first argument."""
+    return rule(*(cls.__dict__[name] for name in names))
+
+
+def refuse(kind: str, because: str, *callables: Any) -> None:
+    """Calls of these break."""
+    for target in callables:
+        REFUSED[target] = Refusal(kind, because)
+
+
+def polyfill(*callables: Any) -> Callable:
+    """Decorator: the plain Python function is traced in place of these."""
+
+    def add(function: Callable) -> Callable:
+        for target in callables:
+            POLYFILLS[target] = function
+        return function
+
+    return add
+
+
+def advances(*classes: type) -> Callable:
+    """Decorator: the function takes the next item of these iterators: next(session, obj) -> Value, or None at the end."""
+
+    def add(function: Callable) -> Callable:
+        for cls in classes:
+            ITERATORS[cls] = function
+        return function
+
+    return add
+
+
+def instantiates(*classes: type) -> Callable:
+    """Decorator: the function makes instances of these classes: rule(call, cls, *args, **kwargs)."""
+
+    def add(function: Callable) -> Callable:
+        for cls in classes:
+            INSTANTIATE[cls] = function
+        return function
+
+    return add

@@ -1,0 +1,1 @@
+"""Symbolic values and everything a trace knows about real objects (layer 2)."""

@@ -1,0 +1,84 @@
+"""The domain protocol: what a frontend with operations to capture (tensors) tells the core, and the domain of nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frameloom.symbolic.values import Node, Value
+
+NOT_HANDLED = object()
+"""Answer of a domain hook that leaves the case to the core."""
+
+
+class Domain:
+    """Base of domains, and `NullDomain`'s behaviour: nothing is captured.
+
+    `session` is the running trace; hooks record operations by `session.record(target, args, kwargs, cls, fact)`.
+    """
+
+    name = "null"
+
+    def claims(self, cls: type) -> bool:
+        """Whether instances of `cls` are nodes of this domain."""
+        return False
+
+    def input(self, session: Any, real: Any) -> Value:
+        """The node for a real object of the domain (`real` is a `Real`), with the guards that make its fact true."""
+        raise AssertionError("a domain that claims classes must make inputs")
+
+    def records(self, function: Any) -> bool:
+        """Whether a call of this C-implemented or opaque callable is an operation of the domain when it meets a node."""
+        return False
+
+    def apply(self, session: Any, function: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """Record a call of `function`; gives the symbolic result.  May raise GraphBreak or SymbolicRaise."""
+        raise AssertionError
+
+    def attribute(self, session: Any, node: Node, name: str) -> Any:
+        """The value of an attribute of a node, or NOT_HANDLED."""
+        return NOT_HANDLED
+
+    def set_attribute(self, session: Any, node: Node, name: str, value: Value) -> Any:
+        """Perform `node.name = value`, or NOT_HANDLED."""
+        return NOT_HANDLED
+
+    def operator(self, session: Any, name: str, operands: list[Value]) -> Any:
+        """A Python operator ("+", "+=", "<", "[]", "[]=", "neg", "len", "iter", ...) that met a node, or NOT_HANDLED."""
+        return NOT_HANDLED
+
+    def truth(self, session: Any, node: Node) -> Any:
+        """A Const bool for the truth of a node, or a GraphBreak raised."""
+        return NOT_HANDLED
+
+    def constant(self, value: Any) -> bool:
+        """Whether an object of a C type is an immutable constant of the domain, known by identity (a dtype)."""
+        return False
+
+    def begin(self, session: Any) -> None:
+        """Called before the root frame runs: global state that the trace depends on."""
+
+    def mark(self) -> Any:
+        """Host state to restore at rollback beyond the journal."""
+
+    def finish(self, session: Any, outputs: list[Node]) -> Any:
+        """Hand the recorded graph to the backend: gives a `GraphCall` or None where nothing was recorded."""
+        return None
+
+    def abandon(self, session: Any) -> None:
+        """Called when a trace ends for whatever reason: leave every host mode it entered."""
+
+
+class GraphCall:
+    """What the entry calls: `function(*inputs)` gives a sequence with one item per output node.
+
+    `inputs` are Values (input nodes, host nodes, constants).
+    """
+
+    __slots__ = ("function", "inputs", "outputs", "text", "operations")
+
+    def __init__(self, function: Any, inputs: list[Value], outputs: list[Node], text: str, operations: int) -> None:
+        self.function = function
+        self.inputs = inputs
+        self.outputs = outputs
+        self.text = text
+        self.operations = operations

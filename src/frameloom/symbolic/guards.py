@@ -1,0 +1,146 @@
+"""Guards: the assumptions under which a captured frame may run again.
+
+A guard is a check on what a source reads.  Each check is one row of `CHECKS`: the Python reference (`holds`) and its
+explanation.  `compile/guard_program.py` lowers the same rows to the native program; property tests hold the two equal.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Callable, NamedTuple
+
+from frameloom.symbolic.instance_dict import MISSING, instance_dict_item
+from frameloom.symbolic.source import Missing, Scope, Source
+
+
+class Guard(NamedTuple):
+    """`check` holds of what `source` reads, given `payload`; `where` is the user's instruction that needed it."""
+
+    check: str
+    source: Source
+    payload: Any
+    where: Any
+
+    def holds(self, scope: Scope) -> bool:
+        """Whether the guard holds for a call, by the Python reference."""
+        row = CHECKS[self.check]
+        try:
+            value = self.source.read(scope)
+        except Missing:
+            return False
+        return row.holds(value, self.payload, scope)
+
+    def __str__(self) -> str:
+        return CHECKS[self.check].text(str(self.source), self.payload)
+
+
+class Check(NamedTuple):
+    """holds(value, payload, scope) -> bool; text(source_text, payload) -> str."""
+
+    holds: Callable[[Any, Any, Scope], bool]
+    text: Callable[[str, Any], str]
+
+
+def same_constant(a: Any, b: Any) -> bool:
+    """Whether two atoms are the same constant: exact type first, then value; floats by bit pattern with NaN one class."""
+    if type(a) is not type(b):
+        return False
+    if type(a) is float:
+        return a != a and b != b or struct.pack("d", a) == struct.pack("d", b)
+    if type(a) is complex:
+        return same_constant(a.real, b.real) and same_constant(a.imag, b.imag)
+    if type(a) in (tuple, frozenset):
+        return len(a) == len(b) and all(same_constant(x, y) for x, y in zip(a, b))
+    return a is b or a == b
+
+
+def _length(value: Any) -> int:
+    for storage in (list, tuple, dict, set, frozenset):
+        if isinstance(value, storage):
+            return storage.__len__(value)
+    raise TypeError(type(value).__name__)
+
+
+def _same_keys(value: dict, keys: tuple) -> bool:
+    if dict.__len__(value) != len(keys):
+        return False
+    return all(a is b or type(a) in PLAIN_KEYS and same_constant(a, b) for a, b in zip(dict.keys(value), keys))
+
+
+PLAIN_KEYS = frozenset({str, int, float, bool, bytes, complex, type(None), tuple})
+
+
+def _read_or_missing(source: Source, scope: Scope) -> Any:
+    try:
+        return source.read(scope)
+    except Missing:
+        return MISSING
+
+
+def _distinct(value: Any, others: tuple, scope: Scope) -> bool:
+    seen = {id(value)}
+    for other in others:
+        found = _read_or_missing(other, scope)
+        if found is MISSING or id(found) in seen:
+            return False
+        seen.add(id(found))
+    return True
+
+
+def _type_attribute_absent(cls: type, name: str) -> bool:
+    return not any(name in type.__dict__["__dict__"].__get__(base) for base in type.__dict__["__mro__"].__get__(cls))
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, type):
+        return value.__qualname__
+    if type(value) in PLAIN_KEYS:
+        text = repr(value)
+        return text if len(text) <= 60 else text[:57] + "..."
+    return getattr(value, "__qualname__", None) or type(value).__name__
+
+
+CHECKS: dict[str, Check] = {
+    "TYPE": Check(lambda v, cls, s: type(v) is cls, lambda t, cls: f"type({t}) is {cls.__qualname__}"),
+    "IS": Check(lambda v, other, s: v is other, lambda t, other: f"{t} is {_short(other)}"),
+    "EQUAL": Check(lambda v, other, s: same_constant(v, other), lambda t, other: f"{t} == {_short(other)}"),
+    "SAME": Check(lambda v, other, s: v is _read_or_missing(other, s), lambda t, other: f"{t} is {other}"),
+    "DISTINCT": Check(_distinct, lambda t, others: f"{t} is none of {', '.join(map(str, others))}, nor are they one another"),
+    "LENGTH": Check(lambda v, n, s: _length(v) == n, lambda t, n: f"len({t}) == {n}"),
+    "LENGTH_AT_LEAST": Check(lambda v, n, s: _length(v) >= n, lambda t, n: f"len({t}) >= {n}"),
+    "KEYS": Check(lambda v, keys, s: _same_keys(v, keys), lambda t, keys: f"list({t}) == {list(map(_short, keys))}"),
+    "HAS_KEY": Check(lambda v, key, s: dict.__contains__(v, key), lambda t, key: f"{_short(key)} in {t}"),
+    "NO_KEY": Check(lambda v, key, s: not dict.__contains__(v, key), lambda t, key: f"{_short(key)} not in {t}"),
+    "MEMBER": Check(lambda v, key, s: _set(v).__contains__(v, key), lambda t, key: f"{_short(key)} in {t}"),
+    "NOT_MEMBER": Check(lambda v, key, s: not _set(v).__contains__(v, key), lambda t, key: f"{_short(key)} not in {t}"),
+    "MEMBERS": Check(lambda v, keys, s: _same_members(v, keys), lambda t, keys: f"{t} has just {len(keys)} members"),
+    "NO_ATTRIBUTE": Check(
+        lambda v, name, s: instance_dict_item(v, name) is MISSING, lambda t, name: f"{name!r} not in {t}.__dict__"
+    ),
+    "NO_TYPE_ATTRIBUTE": Check(
+        lambda v, name, s: _type_attribute_absent(v, name), lambda t, name: f"no {name!r} along the classes of {t}"
+    ),
+    "EMPTY_CELL": Check(lambda v, _, s: _is_empty(v), lambda t, _: f"{t} is empty"),
+    # A check of the domain: payload is (callable, argument, text).
+    "CALL": Check(lambda v, payload, s: payload[0](v, payload[1]), lambda t, payload: payload[2].format(t)),
+}
+
+
+def _set(value: Any) -> type:
+    return frozenset if isinstance(value, frozenset) else set
+
+
+def _same_members(value: Any, keys: tuple) -> bool:
+    """Whether iteration over the real storage gives just these keys, in this order: a set's order is visible."""
+    storage = _set(value)
+    if storage.__len__(value) != len(keys):
+        return False
+    return all(a is b or type(a) in PLAIN_KEYS and same_constant(a, b) for a, b in zip(storage.__iter__(value), keys))
+
+
+def _is_empty(cell: Any) -> bool:
+    try:
+        cell.cell_contents
+    except ValueError:
+        return True
+    return False

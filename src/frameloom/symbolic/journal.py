@@ -1,0 +1,71 @@
+"""The journal: every change of a trace's state, so that a trace can step back to any instruction (law 4)."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+
+class Journal:
+    """Undo log.  Whoever changes trace state records how to take the change back, before or after making it."""
+
+    __slots__ = ("_undo",)
+
+    def __init__(self) -> None:
+        self._undo: list[tuple] = []
+
+    def mark(self) -> int:
+        """A point to which `rollback` can return."""
+        return len(self._undo)
+
+    def record(self, undo: Callable, *arguments: Any) -> None:
+        """Remember that `undo(*arguments)` takes back one change."""
+        self._undo.append((undo, arguments))
+
+    def rollback(self, mark: int) -> None:
+        """Take back every change made since `mark`, newest first."""
+        log = self._undo
+        while len(log) > mark:
+            undo, arguments = log.pop()
+            undo(*arguments)
+
+    def set_item(self, mapping: dict, key: Any, value: Any) -> None:
+        """Journalled `mapping[key] = value`; order of the mapping is restored too where the key is new."""
+        if key in mapping:
+            self._undo.append((mapping.__setitem__, (key, mapping[key])))
+        else:
+            self._undo.append((mapping.__delitem__, (key,)))
+        mapping[key] = value
+
+    def delete_item(self, mapping: dict, key: Any) -> None:
+        """Journalled `del mapping[key]`, order included."""
+        self._undo.append((_restore_mapping, (mapping, dict(mapping))))
+        del mapping[key]
+
+    def append(self, items: list, value: Any) -> None:
+        """Journalled `items.append(value)`."""
+        self._undo.append((items.pop, ()))
+        items.append(value)
+
+    def replace(self, items: list, new: list) -> None:
+        """Journalled `items[:] = new`."""
+        self._undo.append((_restore_list, (items, items.copy())))
+        items[:] = new
+
+    def set_index(self, items: list, index: int, value: Any) -> None:
+        """Journalled `items[index] = value`."""
+        self._undo.append((items.__setitem__, (index, items[index])))
+        items[index] = value
+
+    def set_field(self, holder: Any, name: str, value: Any) -> None:
+        """Journalled `holder.name = value`."""
+        self._undo.append((setattr, (holder, name, getattr(holder, name))))
+        setattr(holder, name, value)
+
+
+def _restore_mapping(mapping: dict, old: dict) -> None:
+    mapping.clear()
+    mapping.update(old)
+
+
+def _restore_list(items: list, old: list) -> None:
+    items[:] = old

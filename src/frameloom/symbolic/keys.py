@@ -1,0 +1,67 @@
+"""Which objects the host may hash while tracing, and the handle under which a value is stored as a key.
+
+Law: a user's `__hash__` or `__eq__` is never run by capture itself.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from frameloom.symbolic.kinds import ATOMS, STANDARD_ENUM_HASHES
+from frameloom.symbolic.values import Const, Node, Obj, Value
+
+IDENTITY_HASH = object.__hash__
+
+
+def host_hashable(key: Any) -> bool:
+    """Whether hashing and comparing this real object runs no Python code."""
+    cls = type(key)
+    if cls in ATOMS:
+        return True
+    if cls is tuple or cls is frozenset:
+        return all(host_hashable(item) for item in key)
+    return class_hashable(cls)
+
+
+def class_hashable(cls: type) -> bool:
+    """Whether instances of a class hash and compare by identity, or by a rule of C code that needs no Python."""
+    if cls.__hash__ is IDENTITY_HASH and cls.__eq__ is object.__eq__:
+        return True
+    if cls.__hash__ in STANDARD_ENUM_HASHES and cls.__eq__ in (object.__eq__, int.__eq__, str.__eq__):
+        return True
+    return cls in (types.FunctionType, types.BuiltinFunctionType, range) or not cls.__flags__ & (1 << 9)
+
+
+class Handle:
+    """Builds handles for one session."""
+
+
+def handle_of(session: Any, value: Value) -> Any:
+    """The handle of a key value, or None where only the traced protocol (`__hash__`, `__eq__`) can tell.
+
+    Constants are their own handles, so that equal keys (1, True, 1.0) meet as Python makes them meet.  Tuples of such are
+    plain tuples.  An object hashed by identity is its real object where it has one, and the symbolic object otherwise.
+    """
+    if type(value) is Const:
+        return value.value
+    if type(value) is Node:
+        return value if value.cls.__eq__ is not object.__eq__ or True else None
+    cls = value.cls
+    if cls is tuple:
+        from frameloom.symbolic.layouts import tuple_
+
+        parts = tuple(handle_of(session, item) for item in tuple_.items(session, value.body))
+        return None if any(p is None and not _is_none(i) for p, i in zip(parts, value.body.items)) else parts
+    if cls is frozenset:
+        return None
+    if class_hashable(cls):
+        if value.real is None:
+            return value
+        session.observe.identify(value)
+        return value.real.object if host_hashable(value.real.object) else value
+    return None
+
+
+def _is_none(value: Value) -> bool:
+    return type(value) is Const and value.value is None

@@ -1,0 +1,109 @@
+"""How a real object of each class becomes a symbolic value: one row per kind, found by class and remembered."""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import functools
+import types
+from typing import Any, Callable, NamedTuple
+
+from frameloom.symbolic.values import Const, Obj, Real, Value
+
+ATOMS = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented)})
+"""Classes whose instances are constants by exact type and value."""
+
+
+class Kind(NamedTuple):
+    """wrap(observer, object, source) for objects met by a path; constant(observer, object, source) for objects held fast."""
+
+    wrap: Callable[[Any, Any, Any], Value]
+    constant: Callable[[Any, Any, Any], Value]
+
+
+def _const(observer: Any, found: Any, source: Any) -> Value:
+    return Const(found)
+
+
+def _frozen(observer: Any, found: Any, source: Any) -> Value:
+    """A constant with parts (a tuple, a frozenset, a function held fast)."""
+    return observer.plain(found, source)
+
+
+def _domain_input(observer: Any, found: Any, source: Any) -> Value:
+    session = observer.session
+    return observer.remember(found, source, lambda: session.domain.input(session, Real(found, source)))
+
+
+ATOM = Kind(lambda o, found, source: o.atom(found, source), _const)
+SINGLETON = Kind(lambda o, found, source: o.singleton(found, source), _const)
+IDENTIFIED = Kind(lambda o, found, source: o.identified(found, source), lambda o, found, source: o.identified(found, source))
+PLAIN = Kind(lambda o, found, source: o.plain(found, source), _frozen)
+DOMAIN = Kind(_domain_input, _domain_input)
+
+
+def _builtin_function(observer: Any, found: Any, source: Any) -> Value:
+    """A C function; one bound to an object is the pair of its descriptor and that object."""
+    owner = found.__self__
+    if owner is None or isinstance(owner, types.ModuleType):
+        return observer.singleton(found, source)
+    if isinstance(owner, type):
+        return observer.singleton(found, source)
+    return observer.plain(found, source)
+
+
+def _builtin_constant(observer: Any, found: Any, source: Any) -> Value:
+    owner = found.__self__
+    if owner is None or isinstance(owner, (types.ModuleType, type)):
+        return Const(found)
+    return observer.plain(found, source)
+
+
+SINGLETON_CLASSES = (
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.CodeType,
+    range,
+)
+
+KINDS: dict[type, Kind] = {
+    **{cls: ATOM for cls in ATOMS},
+    **{cls: SINGLETON for cls in SINGLETON_CLASSES},
+    range: Kind(lambda o, found, source: o.atom(found, source), _const),
+    types.BuiltinFunctionType: Kind(_builtin_function, _builtin_constant),
+    types.ModuleType: IDENTIFIED,
+    type: IDENTIFIED,
+}
+
+
+def kind_of(cls: type, domain: Any) -> Kind:
+    """The row for instances of `cls`."""
+    found = KINDS.get(cls)
+    if found is not None:
+        return found
+    key = (cls, domain.name)
+    found = _MEMO.get(key)
+    if found is None:
+        found = _MEMO[key] = _classify(cls, domain)
+    return found
+
+
+_MEMO: dict[tuple, Kind] = {}
+
+
+def _classify(cls: type, domain: Any) -> Kind:
+    if domain.claims(cls):
+        return DOMAIN
+    if domain.constant(cls):
+        return SINGLETON
+    if issubclass(cls, (type, types.ModuleType)):
+        return IDENTIFIED
+    if issubclass(cls, enum.Enum) and cls.__hash__ in STANDARD_ENUM_HASHES:
+        return IDENTIFIED
+    return PLAIN
+
+
+STANDARD_ENUM_HASHES = frozenset({enum.Enum.__hash__, int.__hash__, str.__hash__})

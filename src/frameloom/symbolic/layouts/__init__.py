@@ -1,0 +1,22 @@
+"""Storage parts, one file per kind of C storage.  `layout_of(cls)` finds the part an instance of `cls` really has."""
+
+from __future__ import annotations
+
+from frameloom.symbolic.layouts.base import LAYOUTS, Layout, layout_of
+from frameloom.symbolic.layouts import (  # noqa: F401  each module registers its layouts
+    cell,
+    dict_,
+    exception,
+    function,
+    generator,
+    iterator,
+    list_,
+    method,
+    namespace,
+    payload,
+    set_,
+    slice_,
+    tuple_,
+)
+
+__all__ = ["LAYOUTS", "Layout", "layout_of"]

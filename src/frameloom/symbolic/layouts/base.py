@@ -1,0 +1,77 @@
+"""The layout protocol and the table of layouts by C base class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Layout:
+    """What one kind of storage knows: how a real object's storage is looked at, how a fresh one is built in output code,
+    and how logged operations are replayed.
+
+    `build` is a `codegen.build.Builder`: `build.load(value)` pushes a value, `build.out` is the emitter,
+    `build.later(function)` runs after all objects exist (for cycles).
+    """
+
+    def look(self, obj: Any, session: Any) -> Any:
+        """The body of a real object: knows nothing yet but where to look."""
+        return None
+
+    def children(self, obj: Any) -> list:
+        """The values that the storage of a fresh object holds."""
+        return []
+
+    def create(self, obj: Any, build: Any) -> None:
+        """Emit code that pushes a new object of `obj.cls`, with as much of its storage as cannot be filled later."""
+        build.call_constant(object.__new__, build.constant(obj.cls))
+
+    def fill(self, obj: Any, build: Any) -> None:
+        """Emit code that fills the rest of the storage of the created object."""
+
+    def needs_first(self, obj: Any) -> list:
+        """The values that `create` loads: they must exist before the object does."""
+        return []
+
+
+LAYOUTS: dict[type, Layout] = {}
+
+
+def register(*classes: type):
+    """Class decorator: the layout serves these C base classes."""
+
+    def add(layout: type) -> type:
+        instance = layout()
+        for cls in classes:
+            LAYOUTS[cls] = instance
+        return layout
+
+    return add
+
+
+@register(object)
+class ObjectLayout(Layout):
+    """No storage besides attributes and slots."""
+
+
+def layout_of(cls: type) -> Layout:
+    """The layout of instances of `cls`, found along its C bases."""
+    found = _FOUND.get(cls)
+    if found is None:
+        at = cls
+        while at not in LAYOUTS:
+            at = type.__dict__["__base__"].__get__(at)
+        found = LAYOUTS[at]
+        if not cls.__flags__ & (1 << 9):
+            _FOUND[cls] = found
+    return found
+
+
+def storage_base(cls: type) -> type:
+    """The C class whose storage instances of `cls` have."""
+    at = cls
+    while at not in LAYOUTS:
+        at = type.__dict__["__base__"].__get__(at)
+    return at
+
+
+_FOUND: dict[type, Layout] = {}

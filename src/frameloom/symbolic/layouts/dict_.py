@@ -1,0 +1,221 @@
+"""Storage of dictionaries, and of instance attributes: what is known of each key, alone."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any, Iterator
+
+from frameloom.symbolic.instance_dict import MISSING, instance_dict_item, instance_names
+from frameloom.symbolic.layouts.base import Layout, register
+from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
+
+
+class DictBody:
+    """`known` maps key handles (see `interpreter.keys`) to (key, value), value ABSENT where the key is known to be missing.
+
+    `full` says that nothing else is there and that `known` is in order.  A body that is not full stands on `real`, whose
+    entries are looked at one by one; `step` names the source step that reads an entry.
+    """
+
+    __slots__ = ("known", "full", "real", "step", "moved", "changed")
+
+    def __init__(self, full: bool, real: Real | None = None, step: str = "dict_item") -> None:
+        self.known: dict[Any, tuple[Value, Value]] = {}
+        self.full = full
+        self.real = real
+        self.step = step
+        self.moved: dict = {}
+        self.changed = False
+
+
+def get(session: Any, body: DictBody, handle: Any, key: Value) -> Value:
+    """The value under a key, or ABSENT; looks at the real entry, and guards it, where the trace has not yet."""
+    entry = body.known.get(handle)
+    if entry is not None:
+        value = entry[1]
+        if type(value) is Lazy:
+            value = session.observe.resolve(value)
+            session.journal.set_item(body.known, handle, (entry[0], value))
+        return value
+    if body.full:
+        return ABSENT
+    value = READERS[body.step](session, body.real, handle)
+    session.journal.set_item(body.known, handle, (key, value))
+    return value
+
+
+def set_(session: Any, body: DictBody, handle: Any, key: Value, value: Value) -> None:
+    """Store under a key.  A key that was missing goes to the end of the order."""
+    entry = body.known.get(handle)
+    if entry is not None and entry[1] is ABSENT:
+        session.journal.delete_item(body.known, handle)
+    if entry is not None and entry[1] is not ABSENT:
+        key = entry[0]
+    session.journal.set_item(body.known, handle, (key, value))
+
+
+def delete(session: Any, body: DictBody, handle: Any, key: Value) -> None:
+    """Remove a key that is present."""
+    if body.full:
+        session.journal.delete_item(body.known, handle)
+        return
+    if handle in body.known:
+        session.journal.delete_item(body.known, handle)
+    session.journal.set_item(body.known, handle, (key, ABSENT))
+    session.journal.set_item(body.moved, handle, True)
+
+
+def materialise(session: Any, body: DictBody) -> None:
+    """Look at the whole order of keys, so that the body is full."""
+    if body.full:
+        return
+    base = KEY_READERS[body.step](session, body.real)
+    known = body.known
+    order: dict = {}
+    for handle, key, lazy in base:
+        if handle in body.moved:
+            continue
+        entry = known.get(handle)
+        order[handle] = (key, lazy if entry is None else entry[1])
+    for handle, entry in known.items():
+        if entry[1] is not ABSENT and handle not in order:
+            order[handle] = entry
+    session.journal.record(_restore, body, known)
+    body.known = order
+    body.full = True
+
+
+def _restore(body: DictBody, known: dict) -> None:
+    body.known = known
+    body.full = False
+
+
+def entries(session: Any, body: DictBody) -> list[tuple[Value, Value]]:
+    """All (key, value) pairs in order, values looked at only when resolved by the caller."""
+    materialise(session, body)
+    return list(body.known.values())
+
+
+def handles(session: Any, body: DictBody) -> list:
+    materialise(session, body)
+    return list(body.known)
+
+
+def length(session: Any, body: DictBody) -> int:
+    """The number of entries; of a real dictionary whose order nobody asked for, only its length is observed."""
+    if not body.full:
+        if body.step == "dict_item" and not any(True for _ in body.known):
+            session.guard("LENGTH", body.real.source, dict.__len__(body.real.object))
+            return dict.__len__(body.real.object)
+        materialise(session, body)
+    return len(body.known)
+
+
+def clear(session: Any, body: DictBody) -> None:
+    session.journal.record(_restore_all, body, body.known, body.full)
+    body.known = {}
+    body.full = True
+
+
+def _restore_all(body: DictBody, known: dict, full: bool) -> None:
+    body.known = known
+    body.full = full
+
+
+# -- reading real entries -------------------------------------------------------------------------------------------
+
+
+def _read_item(session: Any, real: Real, handle: Any) -> Value:
+    found = dict.get(real.object, handle, MISSING)
+    if found is MISSING:
+        session.guard("NO_KEY", real.source, handle)
+        return ABSENT
+    session.guard("HAS_KEY", real.source, handle)
+    return session.observe.wrap(found, real.source.child("dict_item", handle))
+
+
+def _read_attribute(session: Any, real: Real, name: str) -> Value:
+    found = instance_dict_item(real.object, name)
+    if found is MISSING:
+        session.guard("NO_ATTRIBUTE", real.source, name)
+        return ABSENT
+    return session.observe.wrap(found, real.source.child("attribute", name))
+
+
+def _read_class_attribute(session: Any, real: Real, name: str) -> Value:
+    raise AssertionError("class attributes are read by the observer's class look-up")
+
+
+READERS = {"dict_item": _read_item, "attribute": _read_attribute, "class": _read_class_attribute}
+
+
+def _item_keys(session: Any, real: Real) -> list:
+    from frameloom.symbolic.kinds import ATOMS
+
+    keys = tuple(dict.keys(real.object))
+    session.guard("KEYS", real.source, keys)
+    found = []
+    for index, key in enumerate(keys):
+        value = Lazy(Real(dict.__getitem__(real.object, key), real.source.child("dict_item", key)))
+        if type(key) in ATOMS:
+            found.append((key, Const(key), value))
+        else:
+            wrapped = session.observe.constant(key)
+            value = Lazy(Real(dict.__getitem__(real.object, key), real.source.child("dict_item", key)))
+            found.append((_handle_of_real(key, wrapped), wrapped, value))
+    return found
+
+
+def _handle_of_real(key: Any, wrapped: Value) -> Any:
+    """The handle under which a real key is stored: the key itself where the host may hash it, else its symbolic value."""
+    from frameloom.symbolic.keys import host_hashable
+
+    return key if host_hashable(key) else wrapped
+
+
+def _attribute_keys(session: Any, real: Real) -> list:
+    names = instance_names(real.object)
+    source = real.source.child("dict")
+    session.guard("KEYS", source, tuple(names))
+    return [
+        (name, Const(name), Lazy(Real(instance_dict_item(real.object, name), real.source.child("attribute", name))))
+        for name in names
+    ]
+
+
+KEY_READERS = {"dict_item": _item_keys, "attribute": _attribute_keys}
+
+
+# -- layout ---------------------------------------------------------------------------------------------------------
+
+
+@register(dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
+class DictLayout(Layout):
+    """dict and its C subclasses."""
+
+    def look(self, obj: Obj, session: Any) -> DictBody:
+        return DictBody(False, obj.real)
+
+    def children(self, obj: Obj) -> list:
+        return [part for entry in obj.body.known.values() for part in entry if part is not ABSENT]
+
+    def create(self, obj: Obj, build: Any) -> None:
+        base = next(b for b in obj.cls.__mro__ if b in (collections.OrderedDict, collections.defaultdict, dict))
+        if obj.cls is dict:
+            build.out.build_map(0)
+        else:
+            build.call_constant(base.__new__, build.constant(obj.cls))
+
+    def fill(self, obj: Obj, build: Any) -> None:
+        base = collections.OrderedDict if issubclass(obj.cls, collections.OrderedDict) else dict
+        for key, value in obj.body.known.values():
+            if value is not ABSENT:
+                build.call_effect(base.__setitem__, obj, key, value)
+
+
+def view_source(real: Real) -> Any:
+    return real.source
+
+
+def iterate(body: DictBody) -> Iterator:
+    return iter(body.known.values())

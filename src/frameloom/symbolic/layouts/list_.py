@@ -1,0 +1,83 @@
+"""Storage of lists: wholly known, or a real base that is not looked at plus what was appended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frameloom.symbolic.layouts.base import Layout, register
+from frameloom.symbolic.values import Lazy, Obj, Real, Value
+
+
+class ListBody:
+    """`items` is None while the real base has not been looked at; then `tail` holds what the trace appended."""
+
+    __slots__ = ("items", "tail", "real")
+
+    def __init__(self, items: list[Value] | None, real: Real | None = None) -> None:
+        self.items = items
+        self.tail: list[Value] = []
+        self.real = real
+
+
+def materialise(session: Any, body: ListBody) -> list[Value]:
+    """The whole list of items (some perhaps `Lazy`); observes the length of a real one."""
+    if body.items is None:
+        real = body.real
+        count = list.__len__(real.object)
+        session.guard("LENGTH", real.source, count)
+        base = [Lazy(Real(list.__getitem__(real.object, i), real.source.child("item", i))) for i in range(count)]
+        session.journal.record(_forget, body)
+        body.items = base + body.tail
+    return body.items
+
+
+def _forget(body: ListBody) -> None:
+    body.items = None
+
+
+def item(session: Any, body: ListBody, index: int) -> Value:
+    """The item at an index that is in range, looked at."""
+    items = materialise(session, body)
+    value = items[index]
+    if type(value) is Lazy:
+        value = session.observe.resolve(value)
+        session.journal.set_index(items, index, value)
+    return value
+
+
+def items(session: Any, body: ListBody) -> list[Value]:
+    """All items, looked at."""
+    whole = materialise(session, body)
+    return [item(session, body, i) if type(v) is Lazy else v for i, v in enumerate(whole)]
+
+
+def append(session: Any, body: ListBody, value: Value) -> None:
+    """Append without looking at a real base."""
+    session.journal.append(body.tail if body.items is None else body.items, value)
+
+
+def replace(session: Any, body: ListBody, new: list[Value]) -> None:
+    """Make `new` the whole list."""
+    materialise(session, body)
+    session.journal.replace(body.items, new)
+
+
+@register(list)
+class ListLayout(Layout):
+    """list and its subclasses."""
+
+    def look(self, obj: Obj, session: Any) -> ListBody:
+        return ListBody(None, obj.real)
+
+    def children(self, obj: Obj) -> list:
+        return list(obj.body.items)
+
+    def create(self, obj: Obj, build: Any) -> None:
+        if obj.cls is list:
+            build.out.build_list(0)
+        else:
+            build.call_constant(list.__new__, build.constant(obj.cls))
+
+    def fill(self, obj: Obj, build: Any) -> None:
+        if obj.body.items:
+            build.call_effect_items(list.extend, obj, obj.body.items)

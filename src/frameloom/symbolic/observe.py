@@ -1,0 +1,218 @@
+"""Observation: the one room where a trace looks at real objects, and hence the one that makes guards (law 2)."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable
+
+from frameloom.symbolic import kinds
+from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.layouts import layout_of
+from frameloom.symbolic.source import Missing, Scope, Source
+from frameloom.symbolic.values import ABSENT, Const, Lazy, Node, Obj, Real, Value
+
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that is not static, so that its attributes can change
+
+
+class Observer:
+    """Looks at real objects for one session."""
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+        self.seen: dict[int, Value] = {}
+        self.type_memo: dict[tuple, Value] = {}
+        self.class_writes: dict[tuple, Value] = {}
+        self.constants: dict[int, Value] = {}
+        self.promoted: frozenset = frozenset()
+
+    # -- wrapping ------------------------------------------------------------------------------------------------
+    def wrap(self, found: Any, source: Source) -> Value:
+        """The symbolic value of a real object reached by `source`, with the guard that keeps it true."""
+        return kinds.kind_of(type(found), self.session.domain).wrap(self, found, source)
+
+    def resolve(self, value: Value) -> Value:
+        """`value`, looked at if it was not yet."""
+        if type(value) is Lazy:
+            return self.wrap(value.real.object, value.real.source)
+        return value
+
+    def constant(self, found: Any) -> Value:
+        """The symbolic value of an object that the program's own code holds (a code constant) or that is fixed for good."""
+        if type(found) in kinds.ATOMS:
+            return Const(found)
+        known = self.constants.get(id(found))
+        if known is None:
+            known = self._constant(found)
+            self.session.journal.set_item(self.constants, id(found), known)
+        return known
+
+    def _constant(self, found: Any) -> Value:
+        known = self.seen.get(id(found))
+        if known is not None:
+            return known
+        return kinds.kind_of(type(found), self.session.domain).constant(self, found, self.session.sources.const(found))
+
+    def atom(self, found: Any, source: Source) -> Value:
+        if source in self.promoted and type(found) in (int, float):
+            return self.promote(found, source)
+        self.session.guard("EQUAL", source, found)
+        return Const(found)
+
+    def promote(self, found: Any, source: Source) -> Node:
+        """A number that is read at run time instead of being guarded by value."""
+        known = self.seen.get(source)
+        if known is None:
+            self.session.guard("TYPE", source, type(found))
+            from frameloom.symbolic.values import INPUT
+
+            known = self.session.record(INPUT, (), {}, type(found), None, tape="host", real=Real(found, source))
+            self.session.journal.set_item(self.seen, source, known)
+        return known
+
+    def singleton(self, found: Any, source: Source) -> Const:
+        """An immutable object known by identity."""
+        self.session.guard("IS", source, found)
+        return Const(found)
+
+    def remember(self, found: Any, source: Source, make: Callable[[], Value]) -> Value:
+        """The one symbolic value of a real object with identity: found again by another path, that is an observation too."""
+        known = self.seen.get(id(found))
+        if known is not None:
+            first = known.source
+            if first is not None and first is not source and source.root().step != "const":
+                self.session.guard("SAME", source, first)
+            return known
+        known = make()
+        self.session.journal.set_item(self.seen, id(found), known)
+        return known
+
+    def identified(self, found: Any, source: Source) -> Obj:
+        """An object whose identity is guarded: a class, a module."""
+        if source.root().step != "const" or source.base is not None:
+            self.session.guard("IS", source, found)
+
+        def make() -> Obj:
+            obj = Obj(type(found), Real(found, self.session.sources.const(found)))
+            obj.body = layout_of(type(found)).look(obj, self.session)
+            return obj
+
+        known = self.seen.get(id(found))
+        if known is None:
+            known = make()
+            self.session.journal.set_item(self.seen, id(found), known)
+        return known
+
+    def plain(self, found: Any, source: Source) -> Obj:
+        """An object known by its class; its parts are looked at when asked for."""
+
+        def make() -> Obj:
+            self.session.guard("TYPE", source, type(found))
+            obj = Obj(type(found), Real(found, source))
+            obj.body = layout_of(type(found)).look(obj, self.session)
+            return obj
+
+        return self.remember(found, source, make)
+
+    # -- identity ------------------------------------------------------------------------------------------------
+    def known(self, value: Value) -> Any:
+        """The real object behind a value whose identity is (now) guarded, or MISSING: for tables keyed by objects."""
+        if type(value) is Const:
+            return value.value
+        if type(value) is Obj and value.real is not None:
+            self.identify(value)
+            return value.real.object
+        return MISSING
+
+    def peek(self, value: Value) -> Any:
+        """As `known` but without a guard: the caller must guard by `known` before it acts on what it saw."""
+        if type(value) is Const:
+            return value.value
+        if type(value) is Obj and value.real is not None:
+            return value.real.object
+        return MISSING
+
+    def identify(self, value: Obj) -> None:
+        source = value.real.source
+        if source.base is None and source.step == "const":
+            return
+        self.session.guard("IS", source, value.real.object)
+
+    # -- class look-ups ------------------------------------------------------------------------------------------
+    def type_lookup(self, cls: type, name: str) -> Value:
+        """What a look-up of `name` along the classes of `cls` finds, unbound, or ABSENT."""
+        if self.class_writes:
+            written = self._written(cls, name)
+            if written is not None:
+                return written
+        key = (cls, name)
+        found = self.type_memo.get(key)
+        if found is None:
+            found = self._type_lookup(cls, name)
+            self.session.journal.set_item(self.type_memo, key, found)
+        return found
+
+    def _written(self, cls: type, name: str) -> Value | None:
+        for base in mro_of(cls):
+            written = self.class_writes.get((base, name))
+            if written is not None and written is not ABSENT:
+                return written
+            if written is None and name in namespace_of(base):
+                return self.wrap(namespace_of(base)[name], self.session.sources.const(base).child("type_attribute", name))
+        return ABSENT if any((base, name) in self.class_writes for base in mro_of(cls)) else None
+
+    def _type_lookup(self, cls: type, name: str) -> Value:
+        for base in mro_of(cls):
+            space = namespace_of(base)
+            if name in space:
+                if is_static(cls):
+                    return self.constant(space[name])
+                source = self.session.sources.const(cls).child("type_attribute", name)
+                return self.wrap(space[name], source)
+        if not is_static(cls):
+            self.session.guard("NO_TYPE_ATTRIBUTE", self.session.sources.const(cls), name)
+        return ABSENT
+
+    def peek_type(self, cls: type, name: str) -> Any:
+        """The raw object of a look-up along the classes, or MISSING; guarded by the look-up itself."""
+        self.type_lookup(cls, name)
+        for base in mro_of(cls):
+            space = namespace_of(base)
+            if name in space:
+                return space[name]
+        return MISSING
+
+    def read(self, value: Obj, step: str, key: Any = None) -> Value:
+        """One step from a real object: the value found, or ABSENT; the caller guards absence."""
+        real = value.real
+        source = real.source.child(step, key)
+        try:
+            from frameloom.symbolic.source import STEPS
+
+            found = STEPS[step].read(real.object, key)
+        except Missing:
+            return ABSENT
+        return self.wrap(found, source)
+
+
+def mro_of(cls: type) -> tuple:
+    """`cls.__mro__` past any metaclass."""
+    return type.__dict__["__mro__"].__get__(cls)
+
+
+def namespace_of(cls: type) -> Any:
+    """`cls.__dict__` past any metaclass."""
+    return type.__dict__["__dict__"].__get__(cls)
+
+
+def is_static(cls: type) -> bool:
+    """Whether no class along the look-up can change."""
+    known = _STATIC.get(cls)
+    if known is None:
+        known = not any(base.__flags__ & HEAP_TYPE and not base.__flags__ & IMMUTABLE for base in mro_of(cls))
+        if known:
+            _STATIC[cls] = known
+    return known
+
+
+IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+_STATIC: dict[type, bool] = {}

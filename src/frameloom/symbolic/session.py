@@ -1,0 +1,89 @@
+"""One trace's state: the journal, guards, nodes, the write log, the identity memo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frameloom.symbolic.domain import Domain
+from frameloom.symbolic.graph import Operation
+from frameloom.symbolic.guards import Guard
+from frameloom.symbolic.journal import Journal
+from frameloom.symbolic.observe import Observer
+from frameloom.symbolic.source import Source, Sources
+from frameloom.symbolic.values import Node, Obj, Value
+
+
+class Session:
+    """Everything one capture knows.  All changes go through methods here or through `journal`, so that `rollback` restores."""
+
+    def __init__(self, domain: Domain, decisions: frozenset = frozenset()) -> None:
+        self.journal = Journal()
+        self.domain = domain
+        self.decisions = decisions
+        self.sources = Sources()
+        self.guards: dict[tuple, Guard] = {}
+        self.nodes: list[Node] = []
+        self.operations: list[Operation] = []
+        self.written: dict[int, Value] = {}
+        self.observe = Observer(self)
+        self.frame: Any = None
+        self.handled: Value | None = None
+        self.instructions = 0
+
+    # -- position ------------------------------------------------------------------------------------------------
+    def where(self) -> Any:
+        """The user's instruction being run: (program, index, where of the caller), or None outside a frame."""
+        frame = self.frame
+        return None if frame is None else (frame.program, frame.index, frame.called_from)
+
+    # -- rollback ------------------------------------------------------------------------------------------------
+    def mark(self) -> int:
+        return self.journal.mark()
+
+    def rollback(self, mark: int) -> None:
+        self.journal.rollback(mark)
+
+    # -- guards --------------------------------------------------------------------------------------------------
+    def guard(self, check: str, source: Source, payload: Any = None) -> None:
+        """Assume that `check` holds of what `source` reads."""
+        key = (check, source) if check not in MANY_PER_SOURCE else (check, source, type(payload), payload)
+        if key in self.guards:
+            return
+        self.journal.set_item(self.guards, key, Guard(check, source, payload, self.where()))
+
+    # -- nodes ---------------------------------------------------------------------------------------------------
+    def record(
+        self, target: Any, args: tuple, kwargs: dict, cls: type, fact: Any, tape: str = "graph", real: Any = None
+    ) -> Node:
+        """Append an operation; gives its result."""
+        node = Node(tape, target, args, kwargs, cls, fact, self.where(), real)
+        node.number = len(self.nodes)
+        self.journal.append(self.nodes, node)
+        return node
+
+    def set_fact(self, node: Node, fact: Any) -> None:
+        """An in-place or metadata change: the node is the same object with a new fact."""
+        self.journal.set_field(node, "fact", fact)
+
+    # -- write log -----------------------------------------------------------------------------------------------
+    def operation(self, kind: str, target: Value, *arguments: Any) -> None:
+        """Log a mutation of `target`.  A fresh object is built from its final state, so only real ones need the row."""
+        if target.real is None:
+            return
+        self.journal.append(self.operations, Operation(kind, target, arguments, self.where()))
+        if id(target) not in self.written:
+            self.journal.set_item(self.written, id(target), target)
+
+    def effect(self, kind: str, *arguments: Any) -> None:
+        """Log an ordered effect that mutates no object of the heap (printing, a host mode)."""
+        self.journal.append(self.operations, Operation(kind, None, arguments, self.where()))
+
+    # -- heap ----------------------------------------------------------------------------------------------------
+    def alloc(self, cls: type, body: Any = None) -> Obj:
+        """A fresh object of class `cls` with the given storage."""
+        return Obj(cls, None, body, self.where())
+
+
+MANY_PER_SOURCE = frozenset(
+    {"HAS_KEY", "NO_KEY", "MEMBER", "NOT_MEMBER", "NO_ATTRIBUTE", "NO_TYPE_ATTRIBUTE", "SAME", "LENGTH_AT_LEAST", "CALL"}
+)

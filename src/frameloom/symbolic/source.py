@@ -1,0 +1,270 @@
+"""Sources: paths by which compiled code finds a real object again.
+
+A source is a step on a base source, or a root.  Each step is one row of `STEPS`: how the reference reads it, how bytecode
+loads it, how it prints.  `compile/guard_program.py` names the native opcode of each step.  Sources speak of the state at
+entry.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable, NamedTuple
+
+from frameloom.symbolic.instance_dict import MISSING, instance_dict_item
+
+
+class Missing(Exception):
+    """Raised by `read` where a step finds nothing: no such key, an empty cell, a shorter list."""
+
+
+class Step(NamedTuple):
+    """One kind of step.
+
+    read(base, key) -> object, raising `Missing`; emit(out, key) replaces the base on top of the emitter's stack by the
+    result; text(base_text, key) -> str.
+    """
+
+    read: Callable[[Any, Any], Any]
+    emit: Callable[[Any, Any], None]
+    text: Callable[[str, Any], str]
+
+
+class Scope(NamedTuple):
+    """What the roots refer to: one call of the root function."""
+
+    locals: dict
+    closure: dict
+    globals: dict
+    builtins: dict
+
+
+class Source:
+    """A path.  Interned: each base keeps its children, so equal paths are one object and compare by identity."""
+
+    __slots__ = ("step", "key", "base", "children", "depth")
+
+    def __init__(self, step: str, key: Any, base: "Source | None") -> None:
+        self.step = step
+        self.key = key
+        self.base = base
+        self.children: dict = {}
+        self.depth = 0 if base is None else base.depth + 1
+
+    def child(self, step: str, key: Any = None) -> "Source":
+        """The path one step further."""
+        index = (step, type(key), key)
+        try:
+            return self.children[index]
+        except KeyError:
+            found = self.children[index] = Source(step, key, self)
+            return found
+        except TypeError:  # an unhashable key is interned by identity
+            index = (step, id(key))
+            if index not in self.children:
+                self.children[index] = Source(step, key, self)
+            return self.children[index]
+
+    def read(self, scope: Scope) -> Any:
+        """The object that the path names in `scope`; raises `Missing`."""
+        if self.base is None:
+            return ROOTS[self.step].read(scope, self.key)
+        return STEPS[self.step].read(self.base.read(scope), self.key)
+
+    def emit(self, out: Any) -> None:
+        """Emit bytecode that pushes the object."""
+        if self.base is None:
+            ROOTS[self.step].emit(out, self.key)
+        else:
+            self.base.emit(out)
+            STEPS[self.step].emit(out, self.key)
+
+    def root(self) -> "Source":
+        at = self
+        while at.base is not None:
+            at = at.base
+        return at
+
+    def path(self) -> tuple:
+        """The sources from the root to this one."""
+        return ((*self.base.path(), self) if self.base is not None else (self,))
+
+    def __str__(self) -> str:
+        if self.base is None:
+            return ROOTS[self.step].text("", self.key)
+        return STEPS[self.step].text(str(self.base), self.key)
+
+    __repr__ = __str__
+
+
+class Sources:
+    """The roots of one trace."""
+
+    def __init__(self) -> None:
+        self._roots: dict = {}
+
+    def local(self, name: str) -> Source:
+        return self._root("local", name)
+
+    def cell(self, name: str) -> Source:
+        return self._root("cell", name)
+
+    def global_(self, name: str) -> Source:
+        return self._root("global", name)
+
+    def builtin(self, name: str) -> Source:
+        return self._root("builtin", name)
+
+    def const(self, value: Any) -> Source:
+        return self._root("const", value, id(value))
+
+    def _root(self, step: str, key: Any, identity: Any = None) -> Source:
+        index = (step, key if identity is None else identity)
+        found = self._roots.get(index)
+        if found is None:
+            found = self._roots[index] = Source(step, key, None)
+        return found
+
+
+def _from(mapping: dict, key: Any) -> Any:
+    try:
+        return mapping[key]
+    except KeyError:
+        raise Missing(key) from None
+
+
+def _const_text(_: str, value: Any) -> str:
+    if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
+        return f"{value.__module__}.{value.__qualname__}"
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    if isinstance(value, dict):
+        return f"globals of {value.get('__name__', '?')}"
+    return f"<constant {type(value).__name__}>"
+
+
+ROOTS: dict[str, Step] = {
+    "local": Step(lambda s, k: _from(s.locals, k), lambda out, k: out.load_fast(k), lambda _, k: k),
+    "cell": Step(lambda s, k: _from(s.closure, k), lambda out, k: out.load_closure(k), lambda _, k: f"<cell {k}>"),
+    "global": Step(lambda s, k: _from(s.globals, k), lambda out, k: out.load_global(k), lambda _, k: f"globals.{k}"),
+    "builtin": Step(lambda s, k: _from(s.builtins, k), lambda out, k: out.load_global(k), lambda _, k: f"builtins.{k}"),
+    "const": Step(lambda s, k: k, lambda out, k: out.load_const(k), _const_text),
+}
+
+_get = object.__getattribute__
+
+
+def _attribute(base: Any, name: str) -> Any:
+    found = instance_dict_item(base, name)
+    if found is MISSING:
+        raise Missing(name)
+    return found
+
+
+def _emit_attribute(out: Any, name: str) -> None:
+    out.call_constant_under(instance_dict_item, name)
+
+
+def _mro_lookup(cls: type, name: str) -> Any:
+    for base in type.__dict__["__mro__"].__get__(cls):
+        space = type.__dict__["__dict__"].__get__(base)
+        if name in space:
+            return space[name]
+    raise Missing(name)
+
+
+def _descriptor(base: Any, descriptor: Any) -> Any:
+    try:
+        return descriptor.__get__(base, type(base))
+    except (AttributeError, ValueError) as error:
+        raise Missing(str(error)) from None
+
+
+def _sequence_item(base: Any, index: int) -> Any:
+    storage = list if isinstance(base, list) else tuple
+    try:
+        return storage.__getitem__(base, index)
+    except IndexError as error:
+        raise Missing(index) from error
+
+
+def _dict_item(base: dict, key: Any) -> Any:
+    missing = Missing
+    found = dict.get(base, key, missing)
+    if found is missing:
+        raise Missing(key)
+    return found
+
+
+def _emit_call(function: Callable, *fixed: Any) -> Callable[[Any, Any], None]:
+    def emit(out: Any, key: Any) -> None:
+        out.call_constant_under(function, key)
+
+    return emit
+
+
+def _emit_type(out: Any, _: Any) -> None:
+    out.call_constant_under(type)
+
+
+def _function_part(name: str) -> Step:
+    descriptor = types.FunctionType.__dict__[name]
+    return Step(
+        lambda base, _: descriptor.__get__(base),
+        lambda out, _: out.load_attr(name),
+        lambda base, _: f"{base}.{name}",
+    )
+
+
+def _closure_cell(base: types.FunctionType, index: int) -> Any:
+    return base.__closure__[index]
+
+
+def _contents(cell: types.CellType, _: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        raise Missing("empty cell") from None
+
+
+def _read_key(base: dict, index: int) -> Any:
+    for position, key in enumerate(dict.keys(base)):
+        if position == index:
+            return key
+    raise Missing(index)
+
+
+STEPS: dict[str, Step] = {
+    # An attribute found in the instance's own dictionary, past every descriptor; never makes the dictionary exist.
+    "attribute": Step(_attribute, _emit_attribute, lambda base, k: f"{base}.{k}"),
+    # A member or getset descriptor of a C-implemented type or of __slots__; the key is the descriptor.
+    "descriptor": Step(
+        _descriptor,
+        lambda out, k: out.call_constant_under(_descriptor, k),
+        lambda base, k: f"{base}.{k.__name__}",
+    ),
+    # What a look-up along the classes finds, unbound; the base is a class.
+    "type_attribute": Step(_mro_lookup, _emit_call(_mro_lookup), lambda base, k: f"{base}.{k}"),
+    "type": Step(lambda base, _: type(base), _emit_type, lambda base, _: f"type({base})"),
+    "dict": Step(
+        lambda base, _: _get(base, "__dict__"),
+        lambda out, _: out.call_constant_under(_get, "__dict__"),
+        lambda base, _: f"{base}.__dict__",
+    ),
+    # Storage of lists and tuples, whatever a subclass's __getitem__ says.
+    "item": Step(_sequence_item, _emit_call(_sequence_item), lambda base, k: f"{base}[{k!r}]"),
+    "dict_item": Step(_dict_item, _emit_call(_dict_item), lambda base, k: f"{base}[{k!r}]"),
+    # The i-th key of a dictionary, by order.
+    "dict_key": Step(_read_key, _emit_call(_read_key), lambda base, k: f"list({base})[{k}]"),
+    "contents": Step(_contents, lambda out, _: out.load_attr("cell_contents"), lambda base, _: f"{base}.cell_contents"),
+    "closure": Step(_closure_cell, _emit_call(_closure_cell), lambda base, k: f"{base}.__closure__[{k}]"),
+    "code": _function_part("__code__"),
+    "globals": _function_part("__globals__"),
+    "defaults": _function_part("__defaults__"),
+    "kwdefaults": _function_part("__kwdefaults__"),
+    "method_function": Step(
+        lambda base, _: base.__func__, lambda out, _: out.load_attr("__func__"), lambda base, _: f"{base}.__func__"
+    ),
+    "method_self": Step(
+        lambda base, _: base.__self__, lambda out, _: out.load_attr("__self__"), lambda base, _: f"{base}.__self__"
+    ),
+}
