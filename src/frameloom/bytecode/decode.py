@@ -1,0 +1,175 @@
+"""From a code object to its Program."""
+
+from __future__ import annotations
+
+import opcode
+import weakref
+from itertools import repeat
+from types import CodeType
+from typing import Any
+
+from .canonical import JUMPS
+from .exception_table import read_rows
+from .program import Group, Handler, Instruction, Position, Program, Slot
+from .versions import version
+from .versions.rows import View
+
+CO_VARARGS, CO_VARKEYWORDS = 4, 8
+
+_EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
+_PREFIX = frozenset({"COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP"})
+
+
+class DecodeError(Exception):
+    """The code object has something that the tables of the running Python do not know."""
+
+
+def cache_units() -> list[int]:
+    """How many cache units follow an opcode, by opcode number."""
+    entries: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
+    if isinstance(entries, dict):
+        return [entries.get(name, 0) for name in opcode.opname[:256]]
+    return list(entries[:256])
+
+
+_CACHES = cache_units()
+_TABLE = [version.ROWS.get(name) for name in opcode.opname[:256]]
+_CONTINUES = frozenset(opcode.opmap[name] for name in version.CONTINUES)
+
+_programs: dict[int, tuple[weakref.ref[CodeType], Program]] = {}
+
+
+def decode(code: CodeType) -> Program:
+    """The Program of a code object; made once per code object (by identity) and dropped with it. Raises DecodeError."""
+    key = id(code)
+    found = _programs.get(key)
+    if found is not None and found[0]() is code:
+        return found[1]
+    program = _Decoder(code).program()
+
+    def forget(reference: weakref.ref[CodeType]) -> None:
+        entry = _programs.get(key)
+        if entry is not None and entry[0] is reference:
+            del _programs[key]
+
+    _programs[key] = (weakref.ref(code, forget), program)
+    return program
+
+
+def read_slots(code: CodeType) -> tuple[Slot, ...]:
+    """The slots of a frame of the code object, in the order in which its instructions number them."""
+    arguments = argument_count(code)
+    cells = frozenset(code.co_cellvars)
+    named = frozenset(code.co_varnames)
+    slots = [Slot(name, "cell" if name in cells else "local", i < arguments) for i, name in enumerate(code.co_varnames)]
+    slots += [Slot(name, "cell", False) for name in code.co_cellvars if name not in named]
+    slots += [Slot(name, "free", False) for name in code.co_freevars]
+    return tuple(slots)
+
+
+def argument_count(code: CodeType) -> int:
+    """How many slots are arguments, those of `*args` and `**kwargs` included; they are the first ones."""
+    stars = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    return code.co_argcount + code.co_kwonlyargcount + stars
+
+
+class _Decoder:
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        self.ops: list[str] = []
+        self.args: list[Any] = []
+        self.origins: list[int] = []
+        self.positions: list[Position] = []
+        self.groups: list[Group] = []
+        self.jumps: list[int] = []  # indices of jumps, whose arguments are code units until `_aim`
+        self.opcode_units: list[int] = []  # per group, the unit of its last opcode: the one that raises
+        self.group_at: dict[int, int] = {}  # first unit of a group -> its number
+
+    def program(self) -> Program:
+        self._read()
+        self._aim()
+        instructions = tuple(map(Instruction, self.ops, self.args, self.origins, self.positions))
+        handlers = self._handlers()
+        return Program(self.code, instructions, read_slots(self.code), tuple(self.groups), self._start(), handlers)
+
+    def _read(self) -> None:
+        code = self.code
+        data = code.co_code
+        positions = [*map(Position._make, code.co_positions())]
+        view = View(code.co_consts, code.co_names)
+        ops, args = self.ops, self.args
+        unit, end, number = 0, len(data) // 2, 0
+        while unit < end:
+            first = unit
+            arg = 0
+            view.raws = raws = []
+            while True:
+                op = data[2 * unit]
+                arg = arg << 8 | data[2 * unit + 1]
+                unit += 1
+                if op == _EXTENDED_ARG:
+                    continue
+                raws.append((op, arg))
+                if op not in _CONTINUES:
+                    break
+                unit += _CACHES[op]
+                arg = 0
+            self.opcode_units.append(unit - 1)
+            position = positions[unit - 1]
+            unit += _CACHES[op]
+            row = _TABLE[op]
+            if row is None:
+                raise DecodeError(f"{opcode.opname[op]} in {code.co_qualname} has no row")
+            begin = len(ops)
+            for canonical, value in row(view, arg, unit):
+                if canonical in JUMPS:
+                    self.jumps.append(len(ops))
+                ops.append(canonical)
+                args.append(value)
+            count = len(ops) - begin
+            self.origins.extend(repeat(number, count))
+            self.positions.extend(repeat(position, count))
+            self.group_at[first] = number
+            self.groups.append(Group(2 * first, tuple(raws), begin, count))
+            number += 1
+
+    def _aim(self) -> None:
+        for index in self.jumps:
+            op, unit = self.ops[index], self.args[index]
+            number = self._group_at(unit)
+            for landing in version.LANDINGS.get(op, ()):
+                found = opcode.opname[self.groups[number].raws[-1][0]]
+                if found != landing:
+                    raise DecodeError(f"{op} in {self.code.co_qualname} lands on {found}, not {landing}")
+                number += 1
+            self.args[index] = self.groups[number].first
+
+    def _group_at(self, unit: int) -> int:
+        number = self.group_at.get(unit)
+        if number is None:
+            raise DecodeError(f"unit {unit} of {self.code.co_qualname} is not the start of an instruction")
+        return number
+
+    def _handlers(self) -> tuple[Handler | None, ...]:
+        rows = read_rows(self.code)
+        found: list[Handler | None] = []
+        current, handler = 0, None
+        for unit, group in zip(self.opcode_units, self.groups):
+            while current < len(rows) and rows[current].end <= unit:
+                current, handler = current + 1, None
+            if current < len(rows) and rows[current].start <= unit:
+                if handler is None:
+                    row = rows[current]
+                    handler = Handler(self.groups[self._group_at(row.target)].first, row.depth, row.lasti)
+                found.extend(repeat(handler, group.count))
+            else:
+                found.extend(repeat(None, group.count))
+        return tuple(found)
+
+    def _start(self) -> int:
+        for index, op in enumerate(self.ops):
+            if op == "RESUME":
+                return index + 1
+            if op not in _PREFIX:
+                break
+        return 0
