@@ -69,7 +69,7 @@ ROWS = (
         "A class body runs its own code in a fresh namespace, and the class that it makes has an identity of its own.",
         "define the class outside the compiled function"),
     BreakKind(
-        "FL005", "traceback or frame of a caught exception is read",
+        "FL005", "exception caught in captured code becomes visible",
         "The exception was raised symbolically: no real frames stand behind it until it is raised again by CPython.",
         "read the exception's type and arguments, or handle it outside the compiled function"),
     BreakKind(
