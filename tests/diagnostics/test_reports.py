@@ -134,7 +134,7 @@ def test_missing_dependency_says_what_to_install_in_one_line() -> None:
 
 
 @pytest.mark.parametrize("error", [
-    errors.BackendError("mine", ValueError("v")), errors.UnknownBackend("x", ["y"]), errors.UnknownCode("FL1", ["FL101"]),
+    errors.BackendError("mine", ValueError("v")), errors.UnknownBackend("x", ["y"]), errors.UnknownCode("FL1"),
     errors.MissingDependency("torch", "this", "torch"), errors.NotCompilable("no"), errors.WrongOption("no"),
     errors.InternalError("no"),
 ], ids=lambda error: type(error).__name__)

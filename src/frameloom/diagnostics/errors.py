@@ -96,13 +96,12 @@ class MissingDependency(FrameloomError, ImportError):
 class UnknownCode(FrameloomError, LookupError):
     """No break kind has this code."""
 
-    def __init__(self, code: str, known: Iterable[str]) -> None:
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
         self.code = code
-        self.known = tuple(known)
-        super().__init__(f"no break kind {code!r}{_suggestion(code, self.known)}")
 
-    def __reduce__(self) -> tuple[type, tuple[str, tuple[str, ...]]]:
-        return type(self), (self.code, self.known)
+    def __str__(self) -> str:
+        return f"no break kind {self.code!r}; `frameloom explain` lists them all"
 
 
 def _suggestion(name: str, known: tuple[str, ...]) -> str:

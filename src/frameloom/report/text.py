@@ -1,0 +1,31 @@
+"""An explanation as plain text."""
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from frameloom.report.frames import Check, FrameExplanation
+
+
+def render(title: str, summary: str, frames: Iterable[FrameExplanation]) -> str:
+    """An explanation as text: for each frame its checks, graph, effects, exit and breaks."""
+    blocks = [f"{title}: {summary}", *("\n".join(_frame(frame)) for frame in frames)]
+    return "\n\n".join(blocks)
+
+
+def _frame(frame: FrameExplanation) -> Iterator[str]:
+    yield f"{frame.name}  {frame.place}"
+    yield f"  {frame.summary}"
+    parts = {"checks": "\n".join(_checks(frame.checks)), "graph": frame.graph, "effects": frame.effects, "exit": frame.exit}
+    for title, text in parts.items():
+        if text.strip():
+            yield f"  {title}"
+            yield textwrap.indent(text.rstrip("\n"), "    ")
+    for report in frame.breaks:
+        yield textwrap.indent(report.render(), "  ")
+
+
+def _checks(checks: tuple[Check, ...]) -> Iterator[str]:
+    width = max((len(check.text) for check in checks if len(check.text) <= 80), default=0)
+    for check in checks:
+        yield f"{check.text:<{width}}  {check.location.place}" if check.location else check.text
