@@ -5,7 +5,7 @@ from __future__ import annotations
 from opcode import opmap
 
 from .rows import COMPARISONS, CONVERSIONS, SHARED, backward, call_with_keywords, choice, count, fixed, forward, load_global, name, plain, tested
-from .rows import Expansion, View
+from .rows import Expansion, Steps, View
 
 NULL_FIRST = True
 CONTINUES = ("KW_NAMES", "PRECALL")
@@ -50,3 +50,43 @@ ROWS = {
     "POP_JUMP_BACKWARD_IF_NONE": backward("POP_JUMP_IF_NONE"),
     "POP_JUMP_BACKWARD_IF_NOT_NONE": backward("POP_JUMP_IF_NOT_NONE"),
 }
+
+
+# For the emitter.
+
+LOAD_CLOSURE = "LOAD_CLOSURE"
+LOAD_ATTR_SHIFT = 0
+POP_JUMP_IF = "POP_JUMP_FORWARD_IF_"
+TO_BOOL: tuple[str, ...] = ()
+FORWARD_FORMS = {
+    "JUMP_BACKWARD": "JUMP_FORWARD",
+    "JUMP_BACKWARD_NO_INTERRUPT": "JUMP_FORWARD",
+    "POP_JUMP_BACKWARD_IF_TRUE": "POP_JUMP_FORWARD_IF_TRUE",
+    "POP_JUMP_BACKWARD_IF_FALSE": "POP_JUMP_FORWARD_IF_FALSE",
+    "POP_JUMP_BACKWARD_IF_NONE": "POP_JUMP_FORWARD_IF_NONE",
+    "POP_JUMP_BACKWARD_IF_NOT_NONE": "POP_JUMP_FORWARD_IF_NOT_NONE",
+}
+
+
+def comparison(index: int) -> int:
+    """The argument of COMPARE_OP."""
+    return index
+
+
+def call(argc: int) -> Steps:
+    return (("PRECALL", argc), ("CALL", argc))
+
+
+def call_with_names(argc: int, names: int) -> Steps:
+    return (("KW_NAMES", names), ("PRECALL", argc), ("CALL", argc))
+
+
+def make_function(closure: bool) -> Steps:
+    return (("MAKE_FUNCTION", 8 if closure else 0),)
+
+
+def plain_lookup(name: str, arg: int) -> Steps:
+    """A method look-up as the plain look-up with a NULL beside it; everything else as it is."""
+    if name == "LOAD_METHOD":
+        return (("LOAD_ATTR", arg), ("PUSH_NULL", 0), ("SWAP", 2))
+    return ((name, arg),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..canonical import INTRINSICS_1, INTRINSICS_2
 from .rows import COMPARISONS, CONVERSIONS, SHARED, attribute_or_method, choice, count, fixed, forward, load_global, name, plain
-from .rows import Expansion, View, returned_const, slots_of_pair, super_attr
+from .rows import COMPARISON_MASKS, Expansion, Steps, View, returned_const, slots_of_pair, super_attr
 
 NULL_FIRST = False
 CONTINUES: tuple[str, ...] = ()
@@ -60,3 +60,36 @@ ROWS = {
     "POP_JUMP_IF_NONE": forward("POP_JUMP_IF_NONE"),
     "POP_JUMP_IF_NOT_NONE": forward("POP_JUMP_IF_NOT_NONE"),
 }
+
+
+# For the emitter.
+
+LOAD_CLOSURE = "LOAD_FAST"
+LOAD_ATTR_SHIFT = 1
+POP_JUMP_IF = "POP_JUMP_IF_"
+TO_BOOL = ("TO_BOOL",)
+FORWARD_FORMS = {"JUMP_BACKWARD": "JUMP_FORWARD", "JUMP_BACKWARD_NO_INTERRUPT": "JUMP_FORWARD"}
+
+
+def comparison(index: int) -> int:
+    """The argument of COMPARE_OP: its low bits tell specialised code which outcomes are true."""
+    return index << 5 | COMPARISON_MASKS[index]
+
+
+def call(argc: int) -> Steps:
+    return (("CALL", argc),)
+
+
+def call_with_names(argc: int, names: int) -> Steps:
+    return (("LOAD_CONST", names), ("CALL_KW", argc))
+
+
+def make_function(closure: bool) -> Steps:
+    return (("MAKE_FUNCTION", None), ("SET_FUNCTION_ATTRIBUTE", 8)) if closure else (("MAKE_FUNCTION", None),)
+
+
+def plain_lookup(name: str, arg: int) -> Steps:
+    """A method look-up as the plain look-up with a NULL beside it; everything else as it is."""
+    if name in ("LOAD_ATTR", "LOAD_SUPER_ATTR") and arg & 1:
+        return ((name, arg & ~1), ("PUSH_NULL", 0))
+    return ((name, arg),)

@@ -8,11 +8,17 @@ from typing import Any
 
 Expansion = tuple[tuple[str, Any], ...]
 
+#: Original instructions to emit: opcode name and argument.
+Steps = tuple[tuple[str, int | None], ...]
+
 #: BINARY_OP's operators by number.
 OPERATORS = tuple("+ & // << @ * % | ** >> - / ^ += &= //= <<= @= *= %= |= **= >>= -= /= ^=".split())
 
 #: COMPARE_OP's operators by number.
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
+
+#: For each of them the outcomes that make it true: 1 unordered, 2 less, 4 greater, 8 equal.
+COMPARISON_MASKS = (2, 10, 8, 7, 4, 12)
 
 #: Conversions of formatted values by number.
 CONVERSIONS = (None, "str", "repr", "ascii")
