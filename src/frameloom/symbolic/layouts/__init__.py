@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from frameloom.symbolic.layouts.base import LAYOUTS, Layout, layout_of
+from frameloom.symbolic.layouts.base import LAYOUTS, REPLAYS, Layout, layout_of
 from frameloom.symbolic.layouts import (  # noqa: F401  each module registers its layouts
+    attributes,
     cell,
     dict_,
     exception,
@@ -19,4 +20,4 @@ from frameloom.symbolic.layouts import (  # noqa: F401  each module registers it
     tuple_,
 )
 
-__all__ = ["LAYOUTS", "Layout", "layout_of"]
+__all__ = ["LAYOUTS", "REPLAYS", "Layout", "layout_of"]

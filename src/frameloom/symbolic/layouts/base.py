@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable, NamedTuple
 
 
 class Layout:
@@ -75,3 +75,29 @@ def storage_base(cls: type) -> type:
 
 
 _FOUND: dict[type, Layout] = {}
+
+
+class Replay(NamedTuple):
+    """How operations of one kind are done again in output code.
+
+    emit(build, target, *arguments).  location(*arguments) tells, where a write of this kind hides an earlier one, which part
+    of the target it writes; None where every operation counts.
+    """
+
+    emit: Callable
+    location: Callable | None
+
+
+REPLAYS: dict[str, Replay] = {}
+"""kind of operation -> its replay"""
+
+
+def replay(*kinds: str, location: Callable | None = None) -> Callable:
+    """Decorator: the function replays these kinds of operations: emit(build, target, *arguments)."""
+
+    def add(emit: Callable) -> Callable:
+        for kind in kinds:
+            REPLAYS[kind] = Replay(emit, location)
+        return emit
+
+    return add

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from frameloom.symbolic.layouts.base import Layout, register
+from frameloom.symbolic.layouts.base import Layout, register, replay
 from frameloom.symbolic.values import ABSENT, UNBOUND, Obj, Value
 
 
@@ -39,11 +39,6 @@ def set_(session: Any, cell: Obj, value: Value) -> None:
         session.operation("cell.set", cell, value)
 
 
-def make_cell(contents: Any) -> types.CellType:
-    """A new cell object; called by compiled code."""
-    return types.CellType(contents)
-
-
 @register(types.CellType)
 class CellLayout(Layout):
     """types.CellType."""
@@ -60,4 +55,17 @@ class CellLayout(Layout):
 
     def fill(self, obj: Obj, build: Any) -> None:
         if obj.body.contents is not UNBOUND and obj.body.contents is not None:
-            build.store_attribute(obj, "cell_contents", obj.body.contents)
+            build.set_descriptor(CONTENTS, obj, obj.body.contents)
+
+
+CONTENTS = types.CellType.__dict__["cell_contents"]
+
+
+@replay("cell.set", location=lambda value: None)
+def _replay_set(build: Any, cell: Obj, value: Value) -> None:
+    build.set_descriptor(CONTENTS, cell, value)
+
+
+@replay("cell.clear")
+def _replay_clear(build: Any, cell: Obj) -> None:
+    build.call_effect(CONTENTS.__delete__, cell)

@@ -6,7 +6,7 @@ import collections
 from typing import Any, Iterator
 
 from frameloom.symbolic.instance_dict import MISSING, instance_dict_item, instance_names
-from frameloom.symbolic.layouts.base import Layout, register
+from frameloom.symbolic.layouts.base import Layout, register, replay
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
 
 
@@ -207,10 +207,35 @@ class DictLayout(Layout):
             build.call_constant(base.__new__, build.constant(obj.cls))
 
     def fill(self, obj: Obj, build: Any) -> None:
-        base = collections.OrderedDict if issubclass(obj.cls, collections.OrderedDict) else dict
+        base = _writer(obj.cls)
         for key, value in obj.body.known.values():
             if value is not ABSENT:
                 build.call_effect(base.__setitem__, obj, key, value)
+
+
+def _writer(cls: type) -> type:
+    """The C class whose methods write the storage: an OrderedDict keeps an order of its own."""
+    return collections.OrderedDict if issubclass(cls, collections.OrderedDict) else dict
+
+
+@replay("dict.set", location=lambda key, value: key.value if type(key) is Const else id(key))
+def _replay_set(build: Any, target: Obj, key: Value, value: Value) -> None:
+    build.call_effect(_writer(target.cls).__setitem__, target, key, value)
+
+
+@replay("dict.delete")
+def _replay_delete(build: Any, target: Obj, key: Value) -> None:
+    build.call_effect(_writer(target.cls).__delitem__, target, key)
+
+
+@replay("dict.clear")
+def _replay_clear(build: Any, target: Obj) -> None:
+    build.call_effect(_writer(target.cls).clear, target)
+
+
+@replay("dict.move_to_end")
+def _replay_move(build: Any, target: Obj, key: Value, last: bool) -> None:
+    build.call_effect(collections.OrderedDict.move_to_end, target, key, Const(last))
 
 
 def view_source(real: Real) -> Any:

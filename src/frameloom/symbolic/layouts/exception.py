@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from frameloom.symbolic.layouts import tuple_
-from frameloom.symbolic.layouts.base import Layout, register
-from frameloom.symbolic.values import FALSE, NONE, Obj, Value
+from frameloom.symbolic.layouts.base import Layout, register, replay
+from frameloom.symbolic.values import FALSE, NONE, Const, Obj, Value
 
 
 class ExceptionBody:
@@ -65,13 +65,31 @@ class ExceptionLayout(Layout):
         return list(obj.body.args.body.items)
 
     def create(self, obj: Obj, build: Any) -> None:
-        build.call_constant_items(BaseException.__new__, obj.cls, obj.body.args.body.items)
+        build.call_values(_new_of(obj.cls), (Const(obj.cls), *obj.body.args.body.items))
 
     def fill(self, obj: Obj, build: Any) -> None:
         body = obj.body
         if body.cause is not NONE:
-            build.store_attribute(obj, "__cause__", body.cause)
+            build.set_descriptor(_PART["__cause__"], obj, body.cause)
         if body.context is not NONE:
-            build.store_attribute(obj, "__context__", body.context)
-        if body.suppress is not FALSE:
-            build.store_attribute(obj, "__suppress_context__", body.suppress)
+            build.set_descriptor(_PART["__context__"], obj, body.context)
+        if body.suppress is not FALSE or body.cause is not NONE:  # setting a cause sets this too
+            build.set_descriptor(_PART["__suppress_context__"], obj, body.suppress)
+
+
+_PART = BaseException.__dict__
+
+
+def _new_of(cls: type) -> Any:
+    """`__new__` of the C class that an exception class stands on."""
+    while cls.__flags__ & HEAP_TYPE:
+        cls = type.__dict__["__base__"].__get__(cls)
+    return cls.__new__
+
+
+HEAP_TYPE = 1 << 9
+
+
+@replay("exception.set")
+def _replay_set(build: Any, target: Obj, name: str, value: Value) -> None:
+    build.set_descriptor(_PART[name], target, value)

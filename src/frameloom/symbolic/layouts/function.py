@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from frameloom.symbolic.layouts.base import Layout, register
+from frameloom.symbolic.layouts.base import Layout, register, replay
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.values import NONE, Const, Obj, Value
 
@@ -83,9 +83,16 @@ def make_function(code, globals_, name, defaults, closure, kwdefaults, qualname,
     made = types.FunctionType(code, globals_, name, defaults, closure or None)
     made.__kwdefaults__ = kwdefaults
     made.__qualname__ = qualname
+    if type(annotations) is tuple:
+        annotations = dict(zip(annotations[::2], annotations[1::2]))
     if annotations is not None:
         made.__annotations__ = annotations
     return made
+
+
+@replay("function.set")
+def _replay_set(build: Any, target: Obj, name: str, value: Value) -> None:
+    build.set_descriptor(types.FunctionType.__dict__[name], target, value)
 
 
 @register(types.FunctionType)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.symbolic.layouts.base import Layout, register
+from frameloom.symbolic.layouts.base import Layout, register, replay
 from frameloom.symbolic.values import Const, Obj, Value
 
 
@@ -207,6 +207,17 @@ class LazyIteratorLayout(Layout):
             build.call_values(make_zip, (Const(bool(body.extra)), *body.iterators))
         else:
             build.call_values(obj.cls, (body.function, *body.iterators))
+
+
+def advance(iterator: Any, count: int) -> None:
+    """Take `count` items from an iterator; called by compiled code."""
+    for _ in range(count):
+        next(iterator)
+
+
+@replay("iterator.advance")
+def _replay_advance(build: Any, target: Obj, count: int) -> None:
+    build.call_effect(advance, target, Const(count))
 
 
 def make_zip(strict: bool, *iterators: Any) -> zip:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.symbolic.layouts.base import Layout, register
-from frameloom.symbolic.values import Lazy, Obj, Real, Value
+from frameloom.symbolic.layouts.base import Layout, register, replay
+from frameloom.symbolic.values import Const, Lazy, Obj, Real, Value
 
 
 class ListBody:
@@ -81,3 +81,18 @@ class ListLayout(Layout):
     def fill(self, obj: Obj, build: Any) -> None:
         if obj.body.items:
             build.call_effect_items(list.extend, obj, obj.body.items)
+
+
+@replay("list.append")
+def _replay_append(build: Any, target: Obj, value: Value) -> None:
+    build.call_effect(list.append, target, value)
+
+
+@replay("list.extend")
+def _replay_extend(build: Any, target: Obj, values: list[Value]) -> None:
+    build.call_effect_items(list.extend, target, values)
+
+
+@replay("list.replace", location=lambda items: None)
+def _replay_replace(build: Any, target: Obj, new: list[Value]) -> None:
+    build.call_effect(list.__setitem__, target, Const(slice(None)), build.tuple_of(new))

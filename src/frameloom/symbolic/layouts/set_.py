@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from frameloom.symbolic.instance_dict import MISSING
-from frameloom.symbolic.layouts.base import Layout, register
+from frameloom.symbolic.layouts.base import Layout, register, replay
 from frameloom.symbolic.values import ABSENT, Const, Obj, Real, Value
 
 
@@ -138,3 +138,18 @@ class SetLayout(Layout):
         if not issubclass(obj.cls, frozenset):
             for handle in obj.body.order:
                 build.call_effect(set.add, obj, obj.body.known[handle])
+
+
+@replay("set.add")
+def _replay_add(build: Any, target: Obj, value: Value) -> None:
+    build.call_effect(set.add, target, value)
+
+
+@replay("set.discard")
+def _replay_discard(build: Any, target: Obj, value: Value) -> None:
+    build.call_effect(set.discard, target, value)
+
+
+@replay("set.clear")
+def _replay_clear(build: Any, target: Obj) -> None:
+    build.call_effect(set.clear, target)

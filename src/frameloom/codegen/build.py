@@ -1,0 +1,274 @@
+"""The builder: emits code that loads symbolic values, makes the fresh objects among them, and fills those.
+
+Layouts (`symbolic/layouts/`) say how their storage is made; they call a Builder.  It keeps two tables: where a value is
+held (a temporary), and where a source is held (a temporary or a slot that still has what it had at entry).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from frameloom.symbolic.layouts.attributes import fill_attributes, fill_slots
+from frameloom.symbolic.layouts import layout_of
+from frameloom.symbolic.source import ROOTS, STEPS, Source
+from frameloom.symbolic.values import ABSENT, NULL, UNBOUND, Const, Lazy, Marker, Node, Obj, Previous, Value
+
+
+class Sequenced(Value):
+    """A value that exists in generated code only: a tuple made of other values where it is loaded."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Sequence[Value]) -> None:
+        self.items = tuple(items)
+
+
+class Builder:
+    """Emits the making of values into `out` (a `bytecode` emitter); `new_name()` gives an unused name for a temporary."""
+
+    def __init__(self, out: Any, new_name: Callable[[], str]) -> None:
+        self.out = out
+        self.new_name = new_name
+        self._values: dict[int, str] = {}
+        self._sources: dict[Source, str] = {}
+        self._kept: list[Value] = []  # so that no id in `_values` is used again
+        self.temporaries: list[str] = []
+        self.create_generator: Callable[[Obj], None] = _no_generators
+
+    # -- loading -------------------------------------------------------------------------------------------------
+    def load(self, value: Value) -> None:
+        """Push the object that a value stands for."""
+        LOADERS[type(value)](self, value)
+
+    def load_source(self, source: Source) -> None:
+        """Push the object that a source named at entry."""
+        name = self._sources.get(source)
+        if name is not None:
+            self.out.load_fast(name)
+        elif source.base is None:
+            ROOTS[source.step].emit(self.out, source.key)
+        else:
+            self.load_source(source.base)
+            STEPS[source.step].emit(self.out, source.key)
+
+    def is_held(self, value: Value) -> bool:
+        """Whether a temporary has the value."""
+        return id(value) in self._values
+
+    def hold(self, value: Value) -> None:
+        """Pop the object on top, which is `value`, into a temporary."""
+        self._values[id(value)] = self._store()
+        self._kept.append(value)
+
+    def hold_source(self, source: Source) -> None:
+        """Load what a source names into a temporary, from which it is loaded from now on."""
+        if source not in self._sources:
+            self.load_source(source)
+            self._sources[source] = self._store()
+
+    def _store(self) -> str:
+        name = self.new_name()
+        self.temporaries.append(name)
+        self.out.store_fast(name)
+        return name
+
+    def drop_temporaries(self) -> None:
+        """Unbind every temporary."""
+        for name in self.temporaries:
+            self.out.delete_fast(name)
+        self.temporaries.clear()
+        self._values.clear()
+        self._sources.clear()
+
+    # -- what layouts and replays ask for --------------------------------------------------------------------------
+    def constant(self, value: Any) -> Const:
+        """A value for an object that the code holds."""
+        return Const(value)
+
+    def globals_value(self, mapping: dict) -> Const:
+        """A value for a globals dictionary."""
+        return Const(mapping)
+
+    def tuple_of(self, values: Sequence[Value]) -> Sequenced:
+        """A value for a new tuple of values."""
+        return Sequenced(values)
+
+    def call_values(self, function: Callable, values: Iterable[Value]) -> None:
+        """Push `function(*values)`."""
+        self.out.begin_call(function)
+        count = 0
+        for value in values:
+            self.load(value)
+            count += 1
+        self.out.end_call(count)
+
+    def call_constant(self, function: Callable, *values: Value) -> None:
+        """Push `function(*values)`."""
+        self.call_values(function, values)
+
+    def call_constant_items(self, function: Callable, first: Any, items: Sequence[Value]) -> None:
+        """Push `function(first, (*items,))`."""
+        self.call_values(function, (Const(first), Sequenced(items)))
+
+    def call_effect(self, function: Callable, *values: Value) -> None:
+        """Run `function(*values)` and drop its result."""
+        self.call_values(function, values)
+        self.out.pop_top()
+
+    def call_effect_items(self, function: Callable, first: Value, items: Sequence[Value]) -> None:
+        """Run `function(first, (*items,))` and drop its result."""
+        self.call_effect(function, first, Sequenced(items))
+
+    def set_descriptor(self, descriptor: Any, obj: Value, value: Value) -> None:
+        """Write what a descriptor of a C type stands for."""
+        self.call_effect(descriptor.__set__, obj, value)
+
+    # -- fresh objects -------------------------------------------------------------------------------------------
+    def make(self, fresh: Sequence[Obj]) -> None:
+        """Make fresh objects, given in an order in which each comes after what its creation loads; then fill them."""
+        made = [obj for obj in fresh if not self.is_held(obj)]
+        for obj in made:
+            layout_of(obj.cls).create(obj, self)
+            self.hold(obj)
+        for obj in made:
+            self.fill(obj)
+
+    def fill(self, obj: Obj) -> None:
+        """Emit what a created object still lacks."""
+        layout_of(obj.cls).fill(obj, self)
+        if obj.attributes is not None:
+            fill_attributes(self, obj, obj.cls, obj.attributes)
+        if obj.slots:
+            fill_slots(self, obj)
+
+
+def _no_generators(obj: Obj) -> None:
+    raise AssertionError("this builder was given no way to rebuild generators")
+
+
+# -- how each kind of value is loaded -------------------------------------------------------------------------------
+
+
+def _load_const(build: Builder, value: Const) -> None:
+    build.out.load_const(value.value)
+
+
+def _load_held(build: Builder, value: Any) -> None:
+    name = build._values.get(id(value))
+    if name is not None:
+        build.out.load_fast(name)
+        return
+    if value.real is None:
+        raise AssertionError(f"{value!r} is loaded before it is made")
+    build.load_source(value.real.source)
+
+
+def _load_marker(build: Builder, value: Marker) -> None:
+    if value is not NULL:
+        raise AssertionError(f"{value!r} is no object")
+    build.out.push_null()
+
+
+def _load_sequence(build: Builder, value: Sequenced) -> None:
+    for item in value.items:
+        build.load(item)
+    build.out.build_tuple(len(value.items))
+
+
+LOADERS: dict[type, Callable[[Builder, Any], None]] = {
+    Const: _load_const,
+    Node: _load_held,
+    Obj: _load_held,
+    Lazy: _load_held,
+    Marker: _load_marker,
+    Sequenced: _load_sequence,
+}
+
+
+# -- reachability ----------------------------------------------------------------------------------------------------
+
+
+class Reached:
+    """What a set of root values reaches: fresh objects in an order for making them, nodes, and sources.
+
+    A fresh object that nothing reaches is not made; a real one is loaded from its source and not looked into.
+    """
+
+    def __init__(self) -> None:
+        self.fresh: list[Obj] = []
+        self.nodes: list[Node] = []
+        self.sources: dict[Source, None] = {}
+        self._seen: dict[int, Any] = {}
+        self._creating: set[int] = set()
+
+    def add(self, roots: Iterable[Any]) -> None:
+        """Walk from more roots.  Raises AssertionError where an object's creation would need the object itself."""
+        pending = [root for root in roots]
+        while pending:
+            value = pending.pop()
+            if type(value) in (Sequenced, list, tuple):
+                pending.extend(value.items if type(value) is Sequenced else value)
+            elif type(value) is Previous:
+                pending.append(value.value)
+            elif isinstance(value, Value) and not isinstance(value, (Const, Marker)) and id(value) not in self._seen:
+                self._visit(value, pending)
+
+    def _visit(self, value: Any, pending: list) -> None:
+        if type(value) is Obj and value.real is None:
+            self._order(value, pending)
+            return
+        self._seen[id(value)] = value
+        real = value.real
+        if real is not None:
+            self.sources.setdefault(real.source)
+        if type(value) is Node:
+            self.nodes.append(value)
+            if value.tape == "host":
+                pending.extend(value.args)
+                pending.extend(value.kwargs.values())
+            if real is None and value.attributes is not None:
+                pending.extend(held_by_attributes(value.attributes))
+
+    def _order(self, first: Obj, pending: list) -> None:
+        """Put `first` into the order, after the fresh objects that its creation loads (depth first, without recursion)."""
+        path = [(first, iter(layout_of(first.cls).needs_first(first)))]
+        self._begin(first)
+        while path:
+            obj, needed = path[-1]
+            following = next((v for v in needed if self._is_unmade(v)), None)
+            if following is None:
+                path.pop()
+                self._creating.discard(id(obj))
+                self.fresh.append(obj)
+                pending.extend(held_by(obj))
+            else:
+                self._begin(following)
+                path.append((following, iter(layout_of(following.cls).needs_first(following))))
+
+    def _begin(self, obj: Obj) -> None:
+        self._seen[id(obj)] = obj
+        self._creating.add(id(obj))
+
+    def _is_unmade(self, value: Any) -> bool:
+        if type(value) is not Obj or value.real is not None:
+            return False
+        if id(value) in self._creating:
+            raise AssertionError(f"the creation of {value!r} needs itself")
+        return id(value) not in self._seen
+
+
+def held_by(obj: Obj) -> list[Value]:
+    """The values that the parts of a fresh object hold."""
+    layout = layout_of(obj.cls)
+    held = [*layout.needs_first(obj), *layout.children(obj)]
+    if obj.attributes is not None:
+        held += held_by_attributes(obj.attributes)
+    if obj.slots:
+        held += [value for value in obj.slots.values() if value is not ABSENT and value is not UNBOUND]
+    return held
+
+
+def held_by_attributes(body: Any) -> list[Value]:
+    """The values that the part behind `__dict__` of a fresh object holds."""
+    return [part for entry in body.known.values() if entry[1] is not ABSENT for part in entry]

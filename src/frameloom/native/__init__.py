@@ -1,0 +1,78 @@
+"""The C extension: frame hook, entries, tail records, guard programs.
+
+Everything here is what the C files define; the meaning of each name is in its docstring. `unsupported()` says why the
+extension cannot work in the running Python, without importing it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+SUPPORTED = ((3, 11), (3, 12), (3, 13))
+
+
+def unsupported() -> str | None:
+    """Why frames cannot be captured in this Python, or None when they can."""
+    if sys.implementation.name != "cpython":
+        return f"frameloom needs CPython, not {sys.implementation.name}"
+    if sys.version_info[:2] not in SUPPORTED:
+        return "frameloom knows CPython 3.11, 3.12 and 3.13, not %d.%d" % sys.version_info[:2]
+    if hasattr(sys, "_is_gil_enabled") and "free-threading" in sys.version:
+        return "frameloom does not know free-threaded builds of CPython"
+    if importlib.util.find_spec("frameloom.native._native") is None:
+        return "frameloom's C extension is not built for this Python"
+    return None
+
+
+if unsupported() is None:
+    from ._native import (
+        SKIP,
+        SKIP_BELOW,
+        Callable,
+        Engine,
+        Entry,
+        GuardProgram,
+        Slot,
+        Tail,
+        call_capturing,
+        call_disabled,
+        close_scope,
+        frame_globals,
+        hook_is_in,
+        in_compiled,
+        instance_dict_get,
+        instance_dict_names,
+        make_function,
+        open_scope,
+        reset,
+        resume_function,
+        state,
+        trampoline,
+    )
+
+    __all__ = [
+        "SKIP",
+        "SKIP_BELOW",
+        "Callable",
+        "Engine",
+        "Entry",
+        "GuardProgram",
+        "Slot",
+        "Tail",
+        "call_capturing",
+        "call_disabled",
+        "close_scope",
+        "frame_globals",
+        "hook_is_in",
+        "in_compiled",
+        "instance_dict_get",
+        "instance_dict_names",
+        "make_function",
+        "open_scope",
+        "reset",
+        "resume_function",
+        "state",
+        "trampoline",
+        "unsupported",
+    ]

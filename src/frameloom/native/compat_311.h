@@ -1,0 +1,195 @@
+/* CPython 3.11: frames, code extras, recursion credit, instance attributes.
+ *
+ * In 3.11 whoever pushed a frame clears it after evaluation, so a frame that
+ * is given up needs no work here, and one that has returned a tail record has
+ * to let go of its locals early (frame_drop_locals). */
+#ifndef FRAMELOOM_COMPAT_311_H
+#define FRAMELOOM_COMPAT_311_H
+
+#include <internal/pycore_frame.h>
+#include <internal/pycore_dict.h>
+#include <internal/pycore_interp.h>
+#include <internal/pycore_object.h>
+
+typedef _PyInterpreterFrame Frame;
+
+static inline PyCodeObject *
+frame_code(Frame *frame)
+{
+    return frame->f_code;
+}
+
+/* The function a frame runs, borrowed; NULL when it is not a function. */
+static inline PyFunctionObject *
+frame_function(Frame *frame)
+{
+    return frame->f_func;
+}
+
+static inline PyObject *
+frame_locals_mapping(Frame *frame)
+{
+    return frame->f_locals;
+}
+
+/* True before the first instruction of the prefix. */
+static inline int
+frame_is_fresh(Frame *frame)
+{
+    return frame->prev_instr == _PyCode_CODE(frame->f_code) - 1;
+}
+
+static inline int
+frame_is_on_data_stack(Frame *frame)
+{
+    return frame->owner == FRAME_OWNED_BY_THREAD;
+}
+
+/* Words that a frame of this code takes on the data stack. */
+static inline Py_ssize_t
+code_frame_words(PyCodeObject *code)
+{
+    return code->co_nlocalsplus + code->co_stacksize + (Py_ssize_t)FRAME_SPECIALS_SIZE;
+}
+
+/* Makes a fresh frame start at the beginning of another code object. */
+static inline void
+frame_set_code(Frame *frame, PyCodeObject *code)
+{
+    PyCodeObject *old = frame->f_code;
+    Py_INCREF(code);
+    frame->f_code = code;
+    frame->prev_instr = _PyCode_CODE(code) - 1;
+    frame->stacktop = code->co_nlocalsplus;
+    Py_DECREF(old);
+}
+
+/* Clears and pops a frame that never ran. */
+static inline void
+frame_discard(PyThreadState *tstate, Frame *frame)
+{
+    (void)tstate;
+    (void)frame;
+}
+
+/* Drops the locals of a frame that has returned but is still pushed. A frame
+ * object that somebody holds keeps them until the caller clears the frame. */
+static inline void
+frame_drop_locals(Frame *frame)
+{
+    if (frame->frame_obj != NULL && Py_REFCNT(frame->frame_obj) > 1) {
+        return;
+    }
+    for (int i = 0; i < frame->stacktop; i++) {
+        Py_CLEAR(frame->localsplus[i]);
+    }
+}
+
+/* The innermost frame, complete or not: what a new frame is pushed on. */
+static inline Frame *
+innermost_frame(PyThreadState *tstate)
+{
+    return tstate->cframe->current_frame;
+}
+
+/* The Python frame that called into C, borrowed. */
+static inline Frame *
+current_frame(PyThreadState *tstate)
+{
+    Frame *frame = tstate->cframe->current_frame;
+    while (frame != NULL && _PyFrame_IsIncomplete(frame)) {
+        frame = frame->previous;
+    }
+    return frame;
+}
+
+/* C calls and Python calls share one counter in 3.11: evaluating a frame
+ * through the hook costs what it costs inline, and nothing is given back. */
+static inline int
+recursion_credit(PyThreadState *tstate)
+{
+    (void)tstate;
+    return INT_MAX;
+}
+
+static inline void
+recursion_credit_add(PyThreadState *tstate, int amount)
+{
+    (void)tstate;
+    (void)amount;
+}
+
+#define RECURSION_CREDIT_LOW 0
+#define RECURSION_CREDIT_BYTES 1
+
+static inline Py_ssize_t
+request_code_extra(freefunc free)
+{
+    return _PyEval_RequestCodeExtraIndex(free);
+}
+
+static inline void *
+code_extra(PyCodeObject *code, Py_ssize_t index)
+{
+    void *extra = NULL;
+    _PyCode_GetExtra((PyObject *)code, index, &extra);
+    return extra;
+}
+
+static inline int
+set_code_extra(PyCodeObject *code, Py_ssize_t index, void *extra)
+{
+    return _PyCode_SetExtra((PyObject *)code, index, extra);
+}
+
+/* The values of an instance that has no dict yet, with their keys. Returns
+ * NULL when the attributes live in a dict, or nowhere. */
+static inline PyObject **
+instance_values(PyObject *object, PyDictKeysObject **keys)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (!(type->tp_flags & Py_TPFLAGS_MANAGED_DICT)) {
+        return NULL;
+    }
+    PyDictValues *values = *_PyObject_ValuesPointer(object);
+    if (values == NULL) {
+        return NULL;
+    }
+    *keys = ((PyHeapTypeObject *)type)->ht_cached_keys;
+    return values->values;
+}
+
+/* The place in the order of assignment, and how many values: for objects that
+ * `instance_values` has values for. */
+static inline int
+instance_value_place(PyObject *object, Py_ssize_t i)
+{
+    PyDictKeysObject *keys;
+    return ((uint8_t *)instance_values(object, &keys))[-3 - i];
+}
+
+static inline Py_ssize_t
+instance_value_count(PyObject *object)
+{
+    PyDictKeysObject *keys;
+    return ((uint8_t *)instance_values(object, &keys))[-2];
+}
+
+/* The dict of an instance, borrowed, never made: NULL when there is none. */
+static inline PyObject *
+instance_dict(PyObject *object)
+{
+    if (Py_TYPE(object)->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+        return *_PyObject_ManagedDictPointer(object);
+    }
+    PyObject **pointer = _PyObject_GetDictPtr(object);
+    return pointer == NULL ? NULL : *pointer;
+}
+
+static inline PyObject *
+type_dict(PyTypeObject *type)
+{
+    return type->tp_dict;
+}
+
+#endif

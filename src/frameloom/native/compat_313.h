@@ -1,0 +1,170 @@
+/* CPython 3.13: frames, code extras, recursion credit, instance attributes. */
+#ifndef FRAMELOOM_COMPAT_313_H
+#define FRAMELOOM_COMPAT_313_H
+
+#include <internal/pycore_frame.h>
+#include <internal/pycore_ceval.h>
+#include <internal/pycore_dict.h>
+#include <internal/pycore_interp.h>
+#include <internal/pycore_object.h>
+
+typedef _PyInterpreterFrame Frame;
+
+static inline PyCodeObject *
+frame_code(Frame *frame)
+{
+    return (PyCodeObject *)frame->f_executable;
+}
+
+static inline PyFunctionObject *
+frame_function(Frame *frame)
+{
+    PyObject *function = frame->f_funcobj;
+    if (function == NULL || !PyFunction_Check(function)) {
+        return NULL;
+    }
+    return (PyFunctionObject *)function;
+}
+
+static inline PyObject *
+frame_locals_mapping(Frame *frame)
+{
+    return frame->f_locals;
+}
+
+static inline int
+frame_is_fresh(Frame *frame)
+{
+    return frame->instr_ptr == _PyCode_CODE(frame_code(frame));
+}
+
+static inline int
+frame_is_on_data_stack(Frame *frame)
+{
+    return frame->owner == FRAME_OWNED_BY_THREAD;
+}
+
+static inline Py_ssize_t
+code_frame_words(PyCodeObject *code)
+{
+    return code->co_framesize;
+}
+
+static inline void
+frame_set_code(Frame *frame, PyCodeObject *code)
+{
+    PyObject *old = frame->f_executable;
+    frame->f_executable = Py_NewRef(code);
+    frame->instr_ptr = _PyCode_CODE(code);
+    frame->stacktop = code->co_nlocalsplus;
+    Py_DECREF(old);
+}
+
+static inline void
+frame_discard(PyThreadState *tstate, Frame *frame)
+{
+    _PyEval_FrameClearAndPop(tstate, frame);
+}
+
+static inline void
+frame_drop_locals(Frame *frame)
+{
+    (void)frame;
+}
+
+static inline Frame *
+innermost_frame(PyThreadState *tstate)
+{
+    return tstate->current_frame;
+}
+
+static inline Frame *
+current_frame(PyThreadState *tstate)
+{
+    return _PyThreadState_GetFrame(tstate);
+}
+
+static inline int
+recursion_credit(PyThreadState *tstate)
+{
+    return tstate->c_recursion_remaining;
+}
+
+static inline void
+recursion_credit_add(PyThreadState *tstate, int amount)
+{
+    tstate->c_recursion_remaining += amount;
+}
+
+/* 10,000 units for 8 MB. */
+#define RECURSION_CREDIT_LOW 1000
+#define RECURSION_CREDIT_BYTES 800
+
+static inline Py_ssize_t
+request_code_extra(freefunc free)
+{
+    return PyUnstable_Eval_RequestCodeExtraIndex(free);
+}
+
+static inline void *
+code_extra(PyCodeObject *code, Py_ssize_t index)
+{
+    void *extra = NULL;
+    PyUnstable_Code_GetExtra((PyObject *)code, index, &extra);
+    return extra;
+}
+
+static inline int
+set_code_extra(PyCodeObject *code, Py_ssize_t index, void *extra)
+{
+    return PyUnstable_Code_SetExtra((PyObject *)code, index, extra);
+}
+
+static inline PyObject **
+instance_values(PyObject *object, PyDictKeysObject **keys)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (!(type->tp_flags & Py_TPFLAGS_INLINE_VALUES)) {
+        return NULL;
+    }
+    PyDictValues *values = _PyObject_InlineValues(object);
+    if (!values->valid) {
+        return NULL;
+    }
+    *keys = ((PyHeapTypeObject *)type)->ht_cached_keys;
+    return values->values;
+}
+
+/* The place in the order of assignment, and how many values: for objects that
+ * `instance_values` has values for. */
+static inline int
+instance_value_place(PyObject *object, Py_ssize_t i)
+{
+    return get_insertion_order_array(_PyObject_InlineValues(object))[i];
+}
+
+static inline Py_ssize_t
+instance_value_count(PyObject *object)
+{
+    return _PyObject_InlineValues(object)->size;
+}
+
+static inline PyObject *
+instance_dict(PyObject *object)
+{
+    if (Py_TYPE(object)->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+        return (PyObject *)_PyObject_GetManagedDict(object);
+    }
+    PyObject **pointer = _PyObject_GetDictPtr(object);
+    return pointer == NULL ? NULL : *pointer;
+}
+
+static inline PyObject *
+type_dict(PyTypeObject *type)
+{
+    PyObject *dict = PyType_GetDict(type);
+    Py_XDECREF(dict);
+    return dict;
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* Reading an instance's own attributes for the tracer: no Python code runs and
+ * no dictionary comes into being. */
+#include "native.h"
+
+static int
+has_own_attributes(PyObject *object)
+{
+    return !PyType_Check(object);
+}
+
+static int
+same_name(PyObject *key, PyObject *name)
+{
+    return key == name
+        || (key != NULL && PyUnicode_CheckExact(key) && PyUnicode_Compare(key, name) == 0);
+}
+
+/* The value under a name among the values that an instance keeps in itself,
+ * borrowed, or NULL. */
+static PyObject *
+value_of_instance(PyObject **values, PyDictKeysObject *keys, PyObject *name)
+{
+    PyDictUnicodeEntry *entries = DK_UNICODE_ENTRIES(keys);
+    for (Py_ssize_t i = 0; i < keys->dk_nentries; i++) {
+        if (same_name(entries[i].me_key, name)) {
+            return values[i];
+        }
+    }
+    return NULL;
+}
+
+/* The value under a name in a dictionary, borrowed, or NULL. A dictionary that
+ * has other keys than str is walked, since its look-up could call their
+ * methods. */
+static PyObject *
+value_of_dict(PyObject *dict, PyObject *name)
+{
+    if (DK_IS_UNICODE(((PyDictObject *)dict)->ma_keys)) {
+        PyObject *found = PyDict_GetItemWithError(dict, name);
+        return found;
+    }
+    Py_ssize_t at = 0;
+    PyObject *key, *value;
+    while (PyDict_Next(dict, &at, &key, &value)) {
+        if (same_name(key, name)) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+static PyObject *
+names_of_instance(PyObject *object, PyDictKeysObject *keys)
+{
+    Py_ssize_t count = instance_value_count(object);
+    PyObject *names = PyTuple_New(count);
+    for (Py_ssize_t i = 0; names != NULL && i < count; i++) {
+        PyObject *key = DK_UNICODE_ENTRIES(keys)[instance_value_place(object, i)].me_key;
+        PyTuple_SET_ITEM(names, i, Py_NewRef(key));
+    }
+    return names;
+}
+
+static PyObject *
+instance_dict_get(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyUnicode_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "instance_dict_get() takes an object, a str and a default");
+        return NULL;
+    }
+    PyObject *object = args[0], *found = NULL;
+    if (has_own_attributes(object)) {
+        PyDictKeysObject *keys;
+        PyObject *dict = instance_dict(object);
+        PyObject **values = dict == NULL ? instance_values(object, &keys) : NULL;
+        if (dict != NULL) {
+            found = value_of_dict(dict, args[1]);
+        }
+        else if (values != NULL) {
+            found = value_of_instance(values, keys, args[1]);
+        }
+    }
+    if (found == NULL && PyErr_Occurred()) {
+        return NULL;
+    }
+    return Py_NewRef(found == NULL ? args[2] : found);
+}
+
+static int
+can_have_dict(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    return type->tp_dictoffset != 0 || (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) != 0;
+}
+
+static PyObject *
+instance_dict_names(PyObject *Py_UNUSED(module), PyObject *object)
+{
+    if (!has_own_attributes(object) || !can_have_dict(object)) {
+        Py_RETURN_NONE;
+    }
+    PyDictKeysObject *keys;
+    PyObject *dict = instance_dict(object);
+    if (dict != NULL) {
+        PyObject *list = PyDict_Keys(dict);
+        PyObject *names = list == NULL ? NULL : PyList_AsTuple(list);
+        Py_XDECREF(list);
+        return names;
+    }
+    if (instance_values(object, &keys) != NULL) {
+        return names_of_instance(object, keys);
+    }
+    return PyTuple_New(0);
+}
+
+PyMethodDef instance_methods[] = {
+    {"instance_dict_get", (PyCFunction)(void (*)(void))instance_dict_get, METH_FASTCALL,
+     "instance_dict_get(object, name, default, /)\n--\n\n"
+     "The value under a name in the object's own dictionary, without making that exist. A class\n"
+     "is no instance: it gives the default."},
+    {"instance_dict_names", instance_dict_names, METH_O,
+     "instance_dict_names(object, /)\n--\n\n"
+     "The keys of the object's own dictionary in order; None where it can have none, as for a class."},
+    {NULL},
+};

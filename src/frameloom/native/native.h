@@ -1,0 +1,180 @@
+/* What the files of the extension share. One section per file. */
+#ifndef FRAMELOOM_NATIVE_H
+#define FRAMELOOM_NATIVE_H
+
+#include "compat.h"
+
+typedef struct Engine Engine;
+typedef struct Entry Entry;
+typedef struct EntryList EntryList;
+typedef struct CodeSlot CodeSlot;
+typedef struct Tail Tail;
+typedef struct GuardProgram GuardProgram;
+
+/* ---- thread.c: what this thread is doing, and whether the hook is in ---- */
+
+typedef enum {
+    MODE_IDLE,       /* nothing compiled runs: frames pass */
+    MODE_OPEN,       /* frames are looked up: the only mode that wants the hook */
+    MODE_REPLAYING,  /* an entry runs */
+    MODE_CAPTURING,  /* the engine's own Python code runs */
+    MODE_DISABLED,   /* the user asked for eager below this point */
+} Mode;
+
+/* The part of a thread's state that a call saves and gives back. */
+typedef struct {
+    Mode mode;
+    Engine *engine;      /* borrowed from the compiled callable on the stack */
+    int32_t *patience;   /* frames still looked up here without a capture, or NULL */
+    Entry *running;      /* the entry whose code runs, or NULL */
+} Scope;
+
+typedef struct {
+    Scope scope;
+    int depth;              /* compiled callables below which this thread runs */
+    PyObject *handed;       /* function whose next frame gives its tail record back */
+    Frame *handed_from;     /* the frame below which it will be pushed */
+    PyObject *lent;         /* owner of its arguments, let go when that frame is there */
+    Frame *chained;         /* frame that is with another engine's hook */
+    char *stack_end;        /* lowest address of the C stack */
+    size_t stack_size;      /* zero until asked for */
+} Thread;
+
+/* A scope gives up after so many frames in a row that were not captured. */
+#define PATIENCE 1000
+
+Thread *thread_state(void);
+void scope_enter(Thread *thread, Scope *saved, Mode mode);
+void scope_leave(Thread *thread, const Scope *saved);
+void scope_set_mode(Thread *thread, Mode mode);
+void scope_count_capture(Thread *thread);
+void scope_count_eager(Thread *thread);
+size_t stack_remaining(Thread *thread);
+int stack_is_low(Thread *thread, PyThreadState *tstate);
+int hook_supported_here(PyThreadState *tstate);
+PyObject *hook_pass(Thread *thread, PyThreadState *tstate, Frame *frame, int throwflag);
+PyObject *evaluate(Thread *thread, PyThreadState *tstate, Frame *frame, int throwflag);
+
+/* ---- hook.c: the frame evaluation function ---- */
+
+PyObject *hook_frame(PyThreadState *tstate, Frame *frame, int throwflag);
+int code_argument_slots(PyCodeObject *code);
+
+/* ---- entry.c: compiled entries of a code object ---- */
+
+struct Entry {
+    PyObject_HEAD
+    PyCodeObject *code;      /* runs in the place of the user's code */
+    GuardProgram *guards;    /* NULL: always holds */
+    PyObject *slots;         /* tuple of (Slot, value): values the code reaches */
+    PyObject *info;          /* the engine's own record, for explanations */
+    PyObject *weak_list;
+    CodeSlot *home;          /* where it is listed, NULL when nowhere */
+    uint64_t hits;
+    int32_t patience;        /* of the unknown calls its code makes */
+};
+
+/* Entries are never changed in place: a change publishes another list, and
+ * the old one lives as long as somebody walks it. */
+struct EntryList {
+    Py_ssize_t references;
+    Py_ssize_t count;
+    Entry *items[];
+};
+
+typedef enum { DECISION_NONE, DECISION_SKIP, DECISION_SKIP_BELOW } Decision;
+
+/* What one engine knows of one code object. Freed with either. */
+struct CodeSlot {
+    Engine *engine;          /* borrowed */
+    EntryList *entries;      /* NULL: none */
+    Entry *candidate;        /* compared only: hit last, behind others */
+    Decision decision;
+    int32_t patience;        /* of what this code calls while it runs eagerly */
+    CodeSlot *next_of_code;
+    CodeSlot *next_of_engine;
+    CodeSlot **link_of_engine;
+    CodeSlot **link_of_code;
+};
+
+extern PyTypeObject Entry_Type;
+extern PyTypeObject Slot_Type;
+extern PyTypeObject Decision_Type;
+extern PyObject *decision_skip;
+extern PyObject *decision_skip_below;
+
+int entry_setup(PyObject *module);
+CodeSlot *code_slot(PyCodeObject *code, Engine *engine, int create);
+EntryList *entry_list_share(CodeSlot *slot);
+void entry_list_release(EntryList *list);
+int entry_publish(CodeSlot *slot, Entry *entry);
+void entry_promote(CodeSlot *slot, Entry *entry);
+void slot_reset(CodeSlot *slot);
+int entry_fits(Entry *entry, PyCodeObject *code);
+void slot_free(CodeSlot *slot);
+
+/* ---- engine.c: who compiles, and its counters ---- */
+
+#define COUNTERS(X) \
+    X(hits) X(misses) X(captures) X(eager) X(tails) X(tracing) X(stack) X(interpreter) X(given_up)
+
+struct Engine {
+    PyObject_HEAD
+    PyObject *compile;       /* (function, code, arguments, misses) -> Entry, None or a decision */
+    PyObject *notice;        /* (kind) -> None, once for each kind; or None */
+    CodeSlot *slots;
+    Engine *next;
+    Engine **link;
+    unsigned noticed;
+    PyObject *weak_list;
+#define X(name) uint64_t name;
+    COUNTERS(X)
+#undef X
+};
+
+typedef enum { NOTICE_TRACING, NOTICE_STACK, NOTICE_INTERPRETER, NOTICE_GIVEN_UP } Notice;
+
+extern PyTypeObject Engine_Type;
+
+void engine_notice(Engine *engine, Notice kind);
+PyObject *engine_reset_all(PyObject *module, PyObject *unused);
+
+/* ---- tail.c: tail records and the loop that runs them ---- */
+
+struct Tail {
+    PyObject_VAR_HEAD
+    PyObject *items[];       /* function, arguments */
+};
+
+extern PyTypeObject Tail_Type;
+
+PyObject *tail_run(Thread *thread, PyObject *result);
+PyObject *call_handed(Thread *thread, PyObject *function, PyObject *const *args,
+                      size_t nargsf, PyObject *names, PyObject *lent);
+extern PyMethodDef tail_methods[];
+
+/* ---- instance.c: an instance's own attributes, for the tracer ---- */
+
+extern PyMethodDef instance_methods[];
+
+/* ---- callable.c ---- */
+
+extern PyTypeObject Callable_Type;
+
+/* ---- guards: guardprogram.c, guardvm.c, storage.c, tensor.c ---- */
+
+extern PyTypeObject GuardProgram_Type;
+
+/* What a guard program may look at. */
+typedef struct {
+    PyObject *const *locals;
+    Py_ssize_t local_count;
+    PyObject *closure;       /* tuple or NULL */
+    PyObject *globals;
+    PyObject *builtins;
+} GuardScope;
+
+/* -1: all guards hold; else the index of one that fails. Never raises. */
+int guards_check(GuardProgram *program, const GuardScope *scope);
+
+#endif

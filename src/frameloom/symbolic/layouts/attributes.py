@@ -1,0 +1,101 @@
+"""The parts behind `__dict__` and behind member descriptors: how generated code writes them, past whatever the user's classes
+define for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frameloom.symbolic.layouts.base import replay
+from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.values import ABSENT, UNBOUND, Const, Obj, Value
+
+_MRO = type.__dict__["__mro__"]
+_NAMESPACE = type.__dict__["__dict__"]
+_HEAP_TYPE = 1 << 9
+
+
+def writes_storage(cls: type, name: Any) -> bool:
+    """Whether `object.__setattr__` on an instance of `cls` writes the instance's own dictionary and nothing else.
+
+    That leaves attributes which CPython keeps inside the object there; a write to `__dict__` would move them out.
+    """
+    if type(name) is not str:
+        return False
+    mro = _MRO.__get__(cls)
+    if any("__setattr__" in _NAMESPACE.__get__(base) for base in mro if base is not object and not base.__flags__ & _HEAP_TYPE):
+        return False
+    found = [_NAMESPACE.__get__(base)[name] for base in mro if name in _NAMESPACE.__get__(base)]
+    return not found or not _is_data_descriptor(type(found[0]))
+
+
+def _is_data_descriptor(cls: type) -> bool:
+    return any(name in _NAMESPACE.__get__(base) for base in _MRO.__get__(cls) for name in ("__set__", "__delete__"))
+
+
+def write_item(obj: Any, name: Any, value: Any) -> None:
+    """Put `value` into the own dictionary of `obj`; called by compiled code."""
+    object.__getattribute__(obj, "__dict__")[name] = value
+
+
+def delete_item(obj: Any, name: Any) -> None:
+    """Remove `name` from the own dictionary of `obj`; called by compiled code."""
+    del object.__getattribute__(obj, "__dict__")[name]
+
+
+def store(build: Any, obj: Value, cls: type, name: Any, value: Value) -> None:
+    """Emit the write of one attribute into an instance's own dictionary."""
+    write = object.__setattr__ if writes_storage(cls, name) else write_item
+    build.call_effect(write, obj, Const(name), value)
+
+
+def remove(build: Any, obj: Value, cls: type, name: Any) -> None:
+    """Emit the removal of one attribute from an instance's own dictionary."""
+    remove_it = object.__delattr__ if writes_storage(cls, name) else delete_item
+    build.call_effect(remove_it, obj, Const(name))
+
+
+def fill_attributes(build: Any, obj: Value, cls: type, body: DictBody) -> None:
+    """Emit the writes of all attributes of a fresh object, in order."""
+    for key, value in body.known.values():
+        if value is ABSENT:
+            continue
+        if type(key) is Const:
+            store(build, obj, cls, key.value, value)
+        else:
+            build.call_effect(write_item, obj, key, value)
+
+
+def fill_slots(build: Any, obj: Obj) -> None:
+    """Emit the writes of all member descriptors of a fresh object."""
+    for descriptor, value in obj.slots.items():
+        if value is not ABSENT and value is not UNBOUND:
+            build.set_descriptor(descriptor, obj, value)
+
+
+# -- replays ---------------------------------------------------------------------------------------------------------
+
+
+@replay("attribute.set", "node.set", location=lambda name, value: name)
+def _set(build: Any, target: Value, name: str, value: Value) -> None:
+    if issubclass(target.cls, type):
+        build.call_effect(type.__setattr__, target, Const(name), value)
+    else:
+        store(build, target, target.cls, name, value)
+
+
+@replay("attribute.delete", "node.delete")
+def _delete(build: Any, target: Value, name: str) -> None:
+    if issubclass(target.cls, type):
+        build.call_effect(type.__delattr__, target, Const(name))
+    else:
+        remove(build, target, target.cls, name)
+
+
+@replay("slot.set", location=lambda descriptor, value: id(descriptor))
+def _set_slot(build: Any, target: Value, descriptor: Any, value: Value) -> None:
+    build.set_descriptor(descriptor, target, value)
+
+
+@replay("slot.delete")
+def _delete_slot(build: Any, target: Value, descriptor: Any) -> None:
+    build.call_effect(descriptor.__delete__, target)

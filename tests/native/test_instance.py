@@ -1,0 +1,158 @@
+"""Reading an instance's own attributes: what is found, in which order, and that nothing comes into being."""
+from __future__ import annotations
+
+import sys
+import types
+
+import pytest
+
+from frameloom.native import instance_dict_get, instance_dict_names
+
+NOTHING = object()
+
+
+class Plain:
+    def __init__(self) -> None:
+        self.first = 1
+        self.second = "two"
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+class Guarded(Plain):
+    def __getattribute__(self, name: str) -> object:
+        raise AssertionError("user code ran")
+
+
+class Loud(str):
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("user code ran")
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+
+def materialised() -> Plain:
+    made = Plain()
+    assert made.__dict__ == {"first": 1, "second": "two"}
+    return made
+
+
+def reordered() -> Plain:
+    made = Plain.__new__(Plain)
+    made.second = "two"
+    made.first = 1
+    return made
+
+
+def emptied() -> Plain:
+    made = Plain()
+    del made.first
+    return made
+
+
+@pytest.mark.parametrize("make, names", [
+    (Plain, ("first", "second")),
+    (Guarded, ("first", "second")),
+    (materialised, ("first", "second")),
+    (reordered, ("second", "first")),
+    (emptied, ("second",)),
+    (lambda: Plain.__new__(Plain), ()),
+])
+def test_names_and_values(make, names) -> None:
+    made = make()
+    assert instance_dict_names(made) == names
+    values = {"first": 1, "second": "two"}
+    for name in ("first", "second", "third"):
+        assert instance_dict_get(made, name, NOTHING) == (values[name] if name in names else NOTHING)
+
+
+def test_a_class_with_base_in_c() -> None:
+    class Words(list):
+        pass
+
+    words = Words("ab")
+    assert instance_dict_names(words) == ()
+    words.title = "t"
+    assert instance_dict_names(words) == ("title",)
+    assert instance_dict_get(words, "title", NOTHING) == "t"
+    error = ValueError()
+    assert instance_dict_get(error, "x", NOTHING) is NOTHING
+    error.x = 3
+    assert instance_dict_get(error, "x", NOTHING) == 3
+
+
+def test_objects_without_dictionary_and_classes() -> None:
+    slotted = Slotted()
+    slotted.a = 1
+    for thing in (slotted, Plain, 3, None, "text", [], int):
+        assert instance_dict_names(thing) is None
+        assert instance_dict_get(thing, "a", NOTHING) is NOTHING
+        assert instance_dict_get(thing, "__init__", NOTHING) is NOTHING
+
+
+def test_modules_and_functions() -> None:
+    module = types.ModuleType("m")
+    module.x = NOTHING
+    assert instance_dict_get(module, "x", None) is NOTHING
+    assert instance_dict_names(module)[-1] == "x"
+
+    def function() -> None:
+        pass
+
+    function.mark = 1
+    assert instance_dict_get(function, "mark", None) == 1
+
+
+def test_names_that_were_made_at_run_time() -> None:
+    name = "".join(["fi", "rst"])
+    assert instance_dict_get(Plain(), name, NOTHING) == 1
+
+
+def test_keys_with_methods_of_their_own_are_not_asked() -> None:
+    made = materialised()
+    made.__dict__[Loud("other")] = 5
+    made.__dict__[(1, 2)] = 6
+    assert instance_dict_get(made, "other", NOTHING) is NOTHING
+    assert instance_dict_get(made, "first", NOTHING) == 1
+    assert instance_dict_names(made)[-1] == (1, 2)
+
+
+def test_reading_makes_no_dictionary() -> None:
+    """An object whose dictionary was asked for is bigger afterwards, or its attributes live elsewhere."""
+    read, untouched = Plain(), Plain()
+    for _ in range(50):
+        instance_dict_get(read, "first", NOTHING)
+        instance_dict_names(read)
+    import gc
+
+    assert [type(r) for r in gc.get_referents(read)] == [type(r) for r in gc.get_referents(untouched)]
+
+
+def test_more_attributes_than_fit_into_the_object() -> None:
+    made = Plain.__new__(Plain)
+    names = tuple(f"name_{i}" for i in range(200))
+    for name in names:
+        setattr(made, name, name.upper())
+    assert instance_dict_names(made) == names
+    assert all(instance_dict_get(made, name, NOTHING) == name.upper() for name in names)
+
+
+def test_references_are_given_and_kept() -> None:
+    value = object()
+    made = Plain()
+    made.first = value
+    before = sys.getrefcount(value)
+    for _ in range(100):
+        instance_dict_get(made, "first", NOTHING)
+        instance_dict_get(made, "nothing", value)
+    assert sys.getrefcount(value) == before
+
+
+def test_wrong_calls() -> None:
+    with pytest.raises(TypeError):
+        instance_dict_get(Plain(), "x")
+    with pytest.raises(TypeError):
+        instance_dict_get(Plain(), 3, None)
