@@ -65,7 +65,7 @@ def capture(model: Any, given: dict[str, Any], backend: str, fullgraph: bool) ->
     compiled(**given)
     result = compiled(**given)
     stats = frameloom.stats()
-    reasons = [*stats.breaks, *stats.eager_runs]
+    reasons = [*stats.breaks, *stats.eager]
     return recorder.operations or [stats.ops] * stats.graphs, [str(reason) for reason in reasons], result
 
 

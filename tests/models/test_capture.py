@@ -36,7 +36,7 @@ def test_one_graph_equal_to_eager(name, masked):
     assert stats.graphs == 1
     assert not stats.breaks
     assert not stats.recompiles
-    assert not stats.eager_runs
+    assert not stats.eager
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])

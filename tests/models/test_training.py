@@ -39,7 +39,7 @@ def test_loss_and_gradients_equal_eager(name):
     for _ in range(2):
         assert_same(expected, step(compiled, model, given), place=False)
     assert frameloom.stats().graphs >= 1
-    assert not frameloom.stats().eager_runs
+    assert not frameloom.stats().eager
 
 
 def test_three_steps_of_an_optimiser():
