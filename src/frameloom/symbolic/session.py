@@ -29,6 +29,10 @@ class Session:
         self.frame: Any = None
         self.handled: Value | None = None
         self.instructions = 0
+        self.depth = 0
+        self.root_globals: Any = None
+        self.root_cells: dict[str, Value] = {}
+        self.machine: Any = None
 
     # -- position ------------------------------------------------------------------------------------------------
     def where(self) -> Any:

@@ -1,0 +1,528 @@
+"""Attribute access: CPython's `object`, `type`, module and `super` algorithms on symbolic values."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable
+
+from frameloom.interpreter.frame import Link
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.registry import RULES
+from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.layouts import dict_
+from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.layouts.method import MethodBody
+from frameloom.symbolic.observe import is_static, mro_of, namespace_of
+from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
+from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
+
+GETATTRIBUTE = object.__dict__["__getattribute__"]
+SETATTR = object.__dict__["__setattr__"]
+DELATTR = object.__dict__["__delattr__"]
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def get_attribute(m: Machine, obj: Value, name: str, link: Link | None = None) -> Value:
+    """`obj.name`."""
+    if type(obj) is Node:
+        found = _node_attribute(m, obj, name)
+        if found is not NOT_HANDLED:
+            return found
+    reader = m.observe.type_lookup(obj.cls, "__getattribute__")
+    if type(reader) is Const:
+        algorithm = ALGORITHMS.get(reader.value)
+        if algorithm is None:
+            rule = RULES.get(reader.value)
+            if rule is None:
+                raise GraphBreak("FL103", f"attribute {name!r} of {obj.cls.__name__}")
+            return rule(m, obj, Const(name))
+        if algorithm is generic_get and type(obj) is Obj:
+            return _generic_with_fallback(m, obj, name, link)
+        try:
+            return algorithm(m, obj, name)
+        except SymbolicRaise as signal:
+            return _fallback(m, obj, name, signal, link)
+    call = m.invoke
+    fallback = m.observe.type_lookup(obj.cls, "__getattr__")
+    if fallback is ABSENT:
+        return call(reader, [obj, Const(name)], {}, link)
+    try:
+        return call(reader, [obj, Const(name)], {})
+    except SymbolicRaise as signal:
+        return _fallback(m, obj, name, signal, link)
+
+
+def _node_attribute(m: Machine, obj: Node, name: str) -> Any:
+    if obj.tape == "graph":
+        found = m.domain.attribute(m.session, obj, name)
+        if found is not NOT_HANDLED:
+            return found
+    return NOT_HANDLED
+
+
+def _generic_with_fallback(m: Machine, obj: Obj, name: str, link: Link | None) -> Value:
+    fallback = m.observe.type_lookup(obj.cls, "__getattr__")
+    if fallback is ABSENT:
+        return generic_get(m, obj, name, link)
+    mark = m.session.mark()
+    found = lookup(m, obj, name)
+    if found is ABSENT:
+        return m.invoke(fallback, [obj, Const(name)], {}, link)
+    del mark
+    try:
+        return finish_lookup(m, obj, name, found)
+    except SymbolicRaise as signal:
+        return _fallback(m, obj, name, signal, link)
+
+
+def _fallback(m: Machine, obj: Value, name: str, signal: SymbolicRaise, link: Link | None) -> Value:
+    """`__getattr__` after an AttributeError."""
+    if not issubclass(signal.value.cls, AttributeError):
+        raise signal
+    fallback = m.observe.type_lookup(obj.cls, "__getattr__")
+    if fallback is ABSENT:
+        raise signal
+    return m.invoke(fallback, [obj, Const(name)], {}, link)
+
+
+class Found:
+    """What the look-up of a generic attribute found: `value`, and whether it stands on the class (so that it binds)."""
+
+    __slots__ = ("value", "on_class")
+
+    def __init__(self, value: Value, on_class: bool) -> None:
+        self.value = value
+        self.on_class = on_class
+
+
+def lookup(m: Machine, obj: Value, name: str) -> Any:
+    """The look-up of `object.__getattribute__` without binding: a Found, or ABSENT."""
+    on_class = m.observe.type_lookup(obj.cls, name)
+    if on_class is not ABSENT and is_data_descriptor(m, on_class):
+        return Found(on_class, True)
+    own = own_attribute(m, obj, name)
+    if own is not ABSENT:
+        return Found(own, False)
+    return ABSENT if on_class is ABSENT else Found(on_class, True)
+
+
+def finish_lookup(m: Machine, obj: Value, name: str, found: Found, link: Link | None = None) -> Value:
+    """Bind what a look-up found."""
+    if not found.on_class:
+        return found.value
+    return bind_descriptor(m, found.value, obj, obj.cls, link)
+
+
+def generic_get(m: Machine, obj: Value, name: str, link: Link | None = None) -> Value:
+    """`object.__getattribute__`."""
+    found = lookup(m, obj, name)
+    if found is ABSENT:
+        raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {name!r}")
+    return finish_lookup(m, obj, name, found, link)
+
+
+def own_attribute(m: Machine, obj: Value, name: str) -> Value:
+    """What the instance's own dictionary holds, or ABSENT."""
+    body = attributes_of(m, obj)
+    return ABSENT if body is None else dict_.get(m.session, body, name, Const(name))
+
+
+def attributes_of(m: Machine, obj: Value) -> DictBody | None:
+    """The part behind `__dict__`, or None where instances have none."""
+    if type(obj) is Const:
+        return None
+    body = obj.attributes
+    if body is None and has_instance_dict(obj.cls):
+        body = DictBody(obj.real is None, obj.real, "attribute")
+        m.journal.set_field(obj, "attributes", body)
+    return body
+
+
+def has_instance_dict(cls: type) -> bool:
+    """Whether instances of a class have a `__dict__`."""
+    return cls.__dictoffset__ != 0
+
+
+def get_method(m: Machine, obj: Value, name: str, link: Link | None = None) -> tuple[Value, Value] | Value:
+    """As `get_attribute`, but a function found on the class comes unbound with its receiver: (function, obj)."""
+    if type(obj) is Obj:
+        reader = m.observe.type_lookup(obj.cls, "__getattribute__")
+        if type(reader) is Const and reader.value is GETATTRIBUTE:
+            on_class = m.observe.type_lookup(obj.cls, name)
+            if on_class is not ABSENT and on_class.cls in METHOD_LIKE and own_attribute(m, obj, name) is ABSENT:
+                return on_class, obj
+    elif type(obj) is Const and is_static(obj.cls):
+        on_class = m.observe.type_lookup(obj.cls, name)
+        if on_class is not ABSENT and on_class.cls is types.MethodDescriptorType:
+            return on_class, obj
+    return get_attribute(m, obj, name, link)
+
+
+METHOD_LIKE = frozenset({types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType})
+
+
+# -- descriptors -----------------------------------------------------------------------------------------------------
+
+
+def is_data_descriptor(m: Machine, descriptor: Value) -> bool:
+    """Whether a class attribute overrides the instance's own: its class has `__set__` or `__delete__`."""
+    cls = descriptor.cls
+    known = _DATA.get(cls)
+    if known is None:
+        if is_static(cls):
+            known = _DATA[cls] = any(name in namespace_of(b) for b in mro_of(cls) for name in ("__set__", "__delete__"))
+        else:
+            lookups = m.observe.type_lookup
+            known = lookups(cls, "__set__") is not ABSENT or lookups(cls, "__delete__") is not ABSENT
+    return known
+
+
+_DATA: dict[type, bool] = {}
+
+
+def bind_descriptor(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None = None) -> Value:
+    """`type(found).__get__(found, obj, owner)` where it exists; `obj` is None for a look-up on a class itself.
+
+    `owner` is a class (real) or the Value of one.
+    """
+    binder = BINDERS.get(found.cls)
+    if binder is not None:
+        return binder(m, found, obj, owner, link)
+    if is_static(found.cls) and not any("__get__" in namespace_of(b) for b in mro_of(found.cls)):
+        return found
+    getter = m.observe.type_lookup(found.cls, "__get__")
+    if getter is ABSENT:
+        return found
+    if type(getter) is Const and getter.value not in RULES:
+        raise GraphBreak("FL103", f"descriptor of class {found.cls.__name__}")
+    owner_value = owner if isinstance(owner, Value) else m.observe.constant(owner)
+    return m.invoke(getter, [found, obj if obj is not None else Const(None), owner_value], {}, link)
+
+
+def _bind_function(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
+    if obj is None:
+        return found
+    return m.session.alloc(types.MethodType, MethodBody(found, obj))
+
+
+def _bind_builtin(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
+    if obj is None:
+        return found
+    cls = types.MethodWrapperType if found.cls is types.WrapperDescriptorType else types.BuiltinFunctionType
+    return m.session.alloc(cls, MethodBody(found, obj))
+
+
+def _bind_class_builtin(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
+    owner_value = owner if isinstance(owner, Value) else m.observe.constant(owner)
+    return m.session.alloc(types.BuiltinFunctionType, MethodBody(found, owner_value))
+
+
+PROPERTY_FGET = property.__dict__["fget"]
+WRAPPED = {cls: cls.__dict__["__func__"] for cls in (staticmethod, classmethod)}
+
+
+def part_of(m: Machine, found: Value, descriptor: Any) -> Value:
+    """What a member descriptor of a real or fresh object holds."""
+    slots = found.slots
+    if slots is None:
+        slots = {}
+        m.journal.set_field(found, "slots", slots)
+    known = slots.get(descriptor)
+    if known is None:
+        if found.real is None:
+            return ABSENT
+        known = m.observe.read(found, "descriptor", descriptor)
+        if known is ABSENT:
+            m.session.guard("CALL", found.real.source, (slot_is_empty, descriptor, "{} has an empty slot"))
+        m.journal.set_item(slots, descriptor, known)
+    return known
+
+
+def slot_is_empty(obj: Any, descriptor: Any) -> bool:
+    """Whether a member descriptor finds nothing on a real object."""
+    try:
+        descriptor.__get__(obj, type(obj))
+    except AttributeError:
+        return True
+    return False
+
+
+def wrapped_of(m: Machine, found: Value) -> Value:
+    """The callable inside a staticmethod or classmethod."""
+    return part_of(m, found, WRAPPED[found.cls])
+
+
+def _bind_property(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
+    if obj is None:
+        return found
+    getter = part_of(m, found, PROPERTY_FGET)
+    if type(getter) is Const and getter.value is None:
+        raise m.error(AttributeError, "property of object has no getter")
+    return m.invoke(getter, [obj], {}, link)
+
+
+def _bind_static(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
+    return wrapped_of(m, found)
+
+
+def _bind_classmethod(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
+    owner_value = owner if isinstance(owner, Value) else m.observe.constant(owner)
+    return bind_descriptor(m, wrapped_of(m, found), owner_value, owner_value.cls)
+
+
+def _bind_member(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
+    """A slot."""
+    if obj is None:
+        return found
+    descriptor = found.value
+    reader = GETSETS.get(descriptor)
+    if reader is not None:
+        return reader(m, obj)
+    value = part_of(m, obj, descriptor) if type(obj) is Obj else _constant_member(m, obj, descriptor)
+    if value is ABSENT:
+        raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {descriptor.__name__!r}")
+    return value
+
+
+def _constant_member(m: Machine, obj: Value, descriptor: Any) -> Value:
+    return m.lift(descriptor.__get__(m.need_constant(obj, "FL103", f"attribute {descriptor.__name__!r}")))
+
+
+def _bind_getset(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
+    if obj is None:
+        return found
+    descriptor = found.value
+    reader = GETSETS.get(descriptor)
+    if reader is not None:
+        return reader(m, obj)
+    if type(obj) is Const:
+        return m.lift(descriptor.__get__(obj.value))
+    raise GraphBreak("FL103", f"attribute {descriptor.__name__!r} of {obj.cls.__name__}")
+
+
+GETSETS: dict[Any, Callable] = {}
+"""getset or member descriptor -> reader(m, obj): attributes that C code computes"""
+
+GETSET_WRITERS: dict[Any, Callable] = {}
+"""getset or member descriptor -> writer(m, obj, value or ABSENT)"""
+
+
+def reads(*descriptors: Any) -> Callable:
+    """Decorator: the function reads these C attributes."""
+
+    def add(function: Callable) -> Callable:
+        for descriptor in descriptors:
+            GETSETS[descriptor] = function
+        return function
+
+    return add
+
+
+def writes(*descriptors: Any) -> Callable:
+    """Decorator: the function writes these C attributes."""
+
+    def add(function: Callable) -> Callable:
+        for descriptor in descriptors:
+            GETSET_WRITERS[descriptor] = function
+        return function
+
+    return add
+
+
+BINDERS: dict[type, Callable] = {
+    types.FunctionType: _bind_function,
+    types.MethodDescriptorType: _bind_builtin,
+    types.WrapperDescriptorType: _bind_builtin,
+    types.ClassMethodDescriptorType: _bind_class_builtin,
+    property: _bind_property,
+    staticmethod: _bind_static,
+    classmethod: _bind_classmethod,
+    types.MemberDescriptorType: _bind_member,
+    types.GetSetDescriptorType: _bind_getset,
+    types.BuiltinFunctionType: lambda m, found, obj, owner, link: found,
+    types.MethodType: lambda m, found, obj, owner, link: found,
+}
+
+
+# -- classes, modules, super -----------------------------------------------------------------------------------------
+
+
+def class_get(m: Machine, obj: Value, name: str) -> Value:
+    """`type.__getattribute__`."""
+    cls = m.observe.known(obj)
+    on_meta = m.observe.type_lookup(obj.cls, name)
+    if on_meta is not ABSENT and is_data_descriptor(m, on_meta):
+        return bind_descriptor(m, on_meta, obj, obj.cls)
+    found = m.observe.type_lookup(cls, name)
+    if found is not ABSENT:
+        return bind_descriptor(m, found, None, obj)
+    if on_meta is not ABSENT:
+        return bind_descriptor(m, on_meta, obj, obj.cls)
+    raise m.error(AttributeError, f"type object {cls.__name__!r} has no attribute {name!r}")
+
+
+def module_get(m: Machine, obj: Value, name: str) -> Value:
+    """`module.__getattribute__`, with the module's own `__getattr__`."""
+    found = lookup(m, obj, name)
+    if found is not ABSENT:
+        return finish_lookup(m, obj, name, found)
+    fallback = own_attribute(m, obj, "__getattr__")
+    if fallback is not ABSENT:
+        return m.invoke(fallback, [Const(name)], {})
+    own = own_attribute(m, obj, "__name__")
+    raise m.error(AttributeError, f"module {getattr(own, 'value', '?')!r} has no attribute {name!r}")
+
+
+class SuperBody:
+    """`super(start, obj)`: `start` a class, `self` the object or class, `owner` the class whose MRO is walked."""
+
+    __slots__ = ("start", "self", "owner")
+
+    def __init__(self, start: Value, self_: Value, owner: Value) -> None:
+        self.start = start
+        self.self = self_
+        self.owner = owner
+
+
+def super_get(m: Machine, obj: Value, name: str) -> Value:
+    """`super.__getattribute__`."""
+    body: SuperBody = obj.body
+    owner = m.observe.known(body.owner)
+    start = m.observe.known(body.start)
+    mro = mro_of(owner)
+    if name != "__class__":
+        for base in mro[mro.index(start) + 1 :]:
+            written = m.observe.class_writes.get((base, name))
+            if written is not None and written is not ABSENT or written is None and name in namespace_of(base):
+                found = m.observe.type_lookup(base, name)
+                receiver = None if body.self is body.owner else body.self
+                return bind_descriptor(m, found, receiver, body.owner)
+            m.observe.type_lookup(base, name)
+    return generic_get(m, obj, name)
+
+
+ALGORITHMS: dict[Any, Callable] = {
+    GETATTRIBUTE: generic_get,
+    type.__dict__["__getattribute__"]: class_get,
+    types.ModuleType.__dict__["__getattribute__"]: module_get,
+    super.__dict__["__getattribute__"]: super_get,
+}
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def set_attribute(m: Machine, obj: Value, name: str, value: Value, link: Link | None = None) -> None:
+    """`obj.name = value`, or `del obj.name` where value is ABSENT."""
+    if type(obj) is Node and obj.tape == "graph":
+        done = m.domain.set_attribute(m.session, obj, name, value)
+        if done is not NOT_HANDLED:
+            return
+    slot = "__delattr__" if value is ABSENT else "__setattr__"
+    writer = m.observe.type_lookup(obj.cls, slot)
+    if type(writer) is Const:
+        algorithm = WRITERS.get(writer.value)
+        if algorithm is None:
+            rule = RULES.get(writer.value)
+            if rule is None:
+                raise GraphBreak("FL505", f"attribute {name!r} of {obj.cls.__name__}")
+            rule(m, obj, Const(name), *(() if value is ABSENT else (value,)))
+            return
+        algorithm(m, obj, name, value, link)
+        return
+    arguments = [obj, Const(name)] if value is ABSENT else [obj, Const(name), value]
+    m.invoke(writer, arguments, {}, link)
+
+
+def generic_set(m: Machine, obj: Value, name: str, value: Value, link: Link | None = None) -> None:
+    """`object.__setattr__` and `object.__delattr__`."""
+    on_class = m.observe.type_lookup(obj.cls, name)
+    if on_class is not ABSENT and is_data_descriptor(m, on_class):
+        _set_descriptor(m, on_class, obj, name, value, link)
+        return
+    body = attributes_of(m, obj)
+    if body is None:
+        raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {name!r}")
+    if value is ABSENT:
+        if dict_.get(m.session, body, name, Const(name)) is ABSENT:
+            raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {name!r}")
+        dict_.delete(m.session, body, name, Const(name))
+        m.session.operation("attribute.delete", obj, name)
+    else:
+        dict_.set_(m.session, body, name, Const(name), value)
+        m.session.operation("attribute.set", obj, name, value)
+
+
+def _set_descriptor(m: Machine, found: Value, obj: Value, name: str, value: Value, link: Link | None) -> None:
+    if found.cls is types.MemberDescriptorType:
+        writer = GETSET_WRITERS.get(found.value)
+        if writer is not None:
+            writer(m, obj, value)
+        else:
+            set_slot(m, obj, found.value, value)
+        return
+    if found.cls is types.GetSetDescriptorType:
+        writer = GETSET_WRITERS.get(found.value)
+        if writer is None:
+            raise GraphBreak("FL505", f"attribute {name!r} of {obj.cls.__name__}")
+        writer(m, obj, value)
+        return
+    if found.cls is property:
+        part = "fdel" if value is ABSENT else "fset"
+        setter = part_of(m, found, property.__dict__[part])
+        if type(setter) is Const and setter.value is None:
+            kind = "deleter" if value is ABSENT else "setter"
+            raise m.error(AttributeError, f"property {name!r} of {obj.cls.__name__!r} object has no {kind}")
+        m.invoke(setter, [obj] if value is ABSENT else [obj, value], {}, link)
+        return
+    slot = "__delete__" if value is ABSENT else "__set__"
+    setter = m.observe.type_lookup(found.cls, slot)
+    if setter is ABSENT:
+        raise m.error(AttributeError, name)
+    if type(setter) is Const and setter.value not in RULES:
+        raise GraphBreak("FL505", f"descriptor of class {found.cls.__name__}")
+    m.invoke(setter, [found, obj] if value is ABSENT else [found, obj, value], {}, link)
+
+
+def set_slot(m: Machine, obj: Value, descriptor: Any, value: Value) -> None:
+    """Write a slot."""
+    if type(obj) is not Obj:
+        raise GraphBreak("FL505", f"slot {descriptor.__name__!r} of {obj.cls.__name__}")
+    if part_of(m, obj, descriptor) is ABSENT and value is ABSENT:
+        raise m.error(AttributeError, descriptor.__name__)
+    m.journal.set_item(obj.slots, descriptor, value)
+    if value is ABSENT:
+        m.session.operation("slot.delete", obj, descriptor)
+    else:
+        m.session.operation("slot.set", obj, descriptor, value)
+
+
+def class_set(m: Machine, obj: Value, name: str, value: Value, link: Link | None = None) -> None:
+    """`type.__setattr__` and `type.__delattr__`."""
+    cls = m.observe.known(obj)
+    on_meta = m.observe.type_lookup(obj.cls, name)
+    if on_meta is not ABSENT and is_data_descriptor(m, on_meta):
+        raise GraphBreak("FL505", f"attribute {name!r} of class {cls.__name__}")
+    if is_static(cls):
+        raise m.error(TypeError, f"cannot set {name!r} attribute of immutable type {cls.__name__!r}")
+    if name.startswith("__") and name.endswith("__"):
+        raise GraphBreak("FL505", f"special method {name!r} of class {cls.__name__} is changed")
+    if value is ABSENT and name not in namespace_of(cls) and m.observe.class_writes.get((cls, name), ABSENT) is ABSENT:
+        raise m.error(AttributeError, name)
+    m.journal.set_item(m.observe.class_writes, (cls, name), value)
+    if value is ABSENT:
+        m.session.operation("attribute.delete", obj, name)
+    else:
+        m.session.operation("attribute.set", obj, name, value)
+
+
+WRITERS: dict[Any, Callable] = {
+    SETATTR: generic_set,
+    DELATTR: generic_set,
+    type.__dict__["__setattr__"]: class_set,
+    type.__dict__["__delattr__"]: class_set,
+    types.ModuleType.__dict__.get("__setattr__", SETATTR): generic_set,
+}

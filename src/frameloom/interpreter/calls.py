@@ -1,0 +1,370 @@
+"""Calls: binding of arguments, inlining of Python functions, and the dispatch on what is called."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable
+
+from frameloom.bytecode.decode import decode
+from frameloom.interpreter import attributes
+from frameloom.interpreter.frame import Frame, Link
+from frameloom.interpreter.loop import run
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.registry import CODE_RULES, INSTANTIATE, POLYFILLS, REFUSED, RULES
+from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.layouts import dict_, function as functions, generator, tuple_
+from frameloom.symbolic.layouts.base import storage_base
+from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.layouts.tuple_ import TupleBody
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import ABSENT, NONE, UNBOUND, Const, Node, Obj, Value
+
+VARARGS, VARKEYWORDS, GENERATOR, COROUTINE, ASYNC_GENERATOR, OPTIMIZED, NEWLOCALS = 4, 8, 0x20, 0x80, 0x200, 1, 2
+MAX_DEPTH = 180
+
+
+def invoke(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value], link: Link | None = None) -> Value:
+    """Call `fn`.  With a `link` the calling frame can wait for an inlined callee across a break: the call must then be the
+    last thing that its instruction does."""
+    call = CALLERS.get(fn.cls)
+    if call is None:
+        call = _caller_of(m, fn)
+    return call(m, fn, args, kwargs, link)
+
+
+def _caller_of(m: Machine, fn: Value) -> Callable:
+    if issubclass(fn.cls, type):
+        return call_class
+    if issubclass(fn.cls, types.ModuleType) or fn.cls in (type(None), bool, int, float, str):
+        return call_instance
+    return call_instance
+
+
+# -- Python functions ------------------------------------------------------------------------------------------------
+
+
+def call_function(m: Machine, fn: Obj, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
+    """Inline a Python function, or apply its rule."""
+    session = m.session
+    code = functions.code_of(session, fn)
+    rule = CODE_RULES.get(code)
+    if rule is not None:
+        result = rule(m, *args, **kwargs)
+        if result is not NotImplemented:
+            return result
+    if fn.real is not None:
+        refusal = REFUSED.get(fn.real.object)
+        if refusal is not None:
+            m.observe.identify(fn)
+            raise GraphBreak(refusal.kind, refusal.because)
+    return inline(m, fn, code, args, kwargs, link)
+
+
+def inline(m: Machine, fn: Obj, code: types.CodeType, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
+    """Run a function's frame inside the trace."""
+    session = m.session
+    caller = session.frame
+    frame = enter(m, fn, code, args, kwargs)
+    if code.co_flags & (GENERATOR | COROUTINE | ASYNC_GENERATOR):
+        return suspended(m, fn, code, frame)
+    if caller is not None:
+        if session.depth >= MAX_DEPTH:
+            raise GraphBreak("FL006", f"{session.depth} calls deep at {code.co_qualname}")
+        caller.link = link
+        frame.called_from = (caller.program, caller.index, caller.called_from)
+    session.depth += 1
+    try:
+        run(session, frame)
+    finally:
+        session.depth -= 1
+    if caller is not None:
+        caller.link = None
+    return frame.result
+
+
+def suspended(m: Machine, fn: Obj, code: types.CodeType, frame: Frame) -> Obj:
+    """What calling a generator function gives: nothing has run yet."""
+    if code.co_flags & (COROUTINE | ASYNC_GENERATOR):
+        raise GraphBreak("FL002", f"{code.co_qualname} is asynchronous")
+    made = m.session.alloc(types.GeneratorType, generator.GeneratorBody(frame, fn))
+    frame.generator = made
+    return made
+
+
+def enter(m: Machine, fn: Obj, code: types.CodeType, args: list[Value], kwargs: dict[str, Value]) -> Frame:
+    """A frame with its arguments bound; its prefix (cells, free variables) is still to run."""
+    frame = Frame(m.session, decode(code), fn, functions.globals_of(m.session, fn))
+    if kwargs or code.co_flags & (VARARGS | VARKEYWORDS) or code.co_kwonlyargcount or len(args) != code.co_argcount:
+        bind(m, fn, code, frame.slots, args, kwargs)
+    else:
+        frame.slots[: len(args)] = args
+    return frame
+
+
+def bind(m: Machine, fn: Obj, code: types.CodeType, slots: list, args: list[Value], kwargs: dict[str, Value]) -> None:
+    """Bind arguments to slots by the rules of the language reference, section "Calls"."""
+    names = code.co_varnames
+    positional = code.co_argcount
+    total = positional + code.co_kwonlyargcount
+    given = min(len(args), positional)
+    slots[:given] = args[:given]
+    at = total
+    if code.co_flags & VARARGS:
+        slots[at] = m.tuple(args[positional:])
+        at += 1
+    elif len(args) > positional:
+        raise m.error(TypeError, _too_many(code, len(args)))
+    extra = DictBody(True) if code.co_flags & VARKEYWORDS else None
+    for name, value in kwargs.items():
+        index = _parameter(names, name, code.co_posonlyargcount, total)
+        if index is None:
+            if extra is None:
+                raise m.error(TypeError, f"{code.co_qualname}() got an unexpected keyword argument {name!r}")
+            extra.known[name] = (Const(name), value)
+        elif slots[index] is not UNBOUND:
+            raise m.error(TypeError, f"{code.co_qualname}() got multiple values for argument {name!r}")
+        else:
+            slots[index] = value
+    if extra is not None:
+        slots[at] = m.session.alloc(dict, extra)
+    if len(args) < positional:
+        _positional_defaults(m, fn, code, slots, len(args))
+    if code.co_kwonlyargcount:
+        _keyword_defaults(m, fn, code, slots)
+
+
+def _parameter(names: tuple, name: str, positional_only: int, total: int) -> int | None:
+    try:
+        return names.index(name, positional_only, total)
+    except ValueError:
+        return None
+
+
+def _too_many(code: types.CodeType, given: int) -> str:
+    takes = code.co_argcount
+    return f"{code.co_qualname}() takes {takes} positional argument{'s' * (takes != 1)} but {given} were given"
+
+
+def _positional_defaults(m: Machine, fn: Obj, code: types.CodeType, slots: list, given: int) -> None:
+    positional = code.co_argcount
+    missing = [i for i in range(given, positional) if slots[i] is UNBOUND]
+    if not missing:
+        return
+    defaults = functions.defaults_of(m.session, fn)
+    count = len(defaults.body.items) if type(defaults) is Obj else 0
+    lacking = [code.co_varnames[i] for i in missing if i < positional - count]
+    if lacking:
+        raise m.error(TypeError, _lacking(code, lacking, "positional"))
+    for i in missing:
+        slots[i] = tuple_.item(m.session, defaults.body, i - (positional - count))
+
+
+def _keyword_defaults(m: Machine, fn: Obj, code: types.CodeType, slots: list) -> None:
+    first = code.co_argcount
+    missing = [i for i in range(first, first + code.co_kwonlyargcount) if slots[i] is UNBOUND]
+    if not missing:
+        return
+    defaults = functions.kwdefaults_of(m.session, fn)
+    lacking = []
+    for i in missing:
+        name = code.co_varnames[i]
+        found = dict_.get(m.session, defaults.body, name, Const(name)) if type(defaults) is Obj else ABSENT
+        if found is ABSENT:
+            lacking.append(name)
+        else:
+            slots[i] = found
+    if lacking:
+        raise m.error(TypeError, _lacking(code, lacking, "keyword-only"))
+
+
+def _lacking(code: types.CodeType, names: list[str], kind: str) -> str:
+    quoted = [repr(name) for name in names]
+    listed = quoted[0] if len(quoted) == 1 else " and ".join(quoted) if len(quoted) == 2 else (
+        ", ".join(quoted[:-1]) + f", and {quoted[-1]}"
+    )
+    return f"{code.co_qualname}() missing {len(names)} required {kind} argument{'s' * (len(names) != 1)}: {listed}"
+
+
+# -- other callables -------------------------------------------------------------------------------------------------
+
+
+def call_method(m: Machine, fn: Obj, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
+    """A bound method: its function with the receiver first."""
+    return invoke(m, fn.body.function, [fn.body.self, *args], kwargs, link)
+
+
+def call_known(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
+    """A C function or descriptor known by identity: its rule, its polyfill, an operation of the domain, or a break."""
+    target = fn.value
+    rule = RULES.get(target)
+    if rule is not None:
+        result = rule(m, *args, **kwargs)
+        if result is not NotImplemented:
+            return result
+    made = POLYFILLS.get(target)
+    if made is not None:
+        return invoke(m, m.observe.constant(made), args, kwargs)
+    if m.domain.records(target):
+        return m.domain.apply(m.session, target, args, kwargs)
+    refusal = REFUSED.get(target)
+    if refusal is not None:
+        raise GraphBreak(refusal.kind, refusal.because)
+    raise GraphBreak("FL101", name_of(target))
+
+
+def name_of(target: Any) -> str:
+    """A readable name of a callable."""
+    owner = getattr(target, "__objclass__", None) or getattr(target, "__self__", None)
+    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or type(target).__name__
+    module = getattr(target, "__module__", None) or getattr(owner, "__module__", None)
+    return f"{module}.{name}" if module and module != "builtins" else str(name)
+
+
+def call_class(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
+    """A class: its rule, or `type.__call__` in steps."""
+    cls = m.observe.known(fn)
+    rule = RULES.get(cls)
+    if rule is not None:
+        result = rule(m, *args, **kwargs)
+        if result is not NotImplemented:
+            return result
+    polyfill = POLYFILLS.get(cls)
+    if polyfill is not None:
+        return invoke(m, m.observe.constant(polyfill), args, kwargs)
+    metaclass_call = m.observe.type_lookup(type(cls), "__call__")
+    if type(metaclass_call) is not Const or metaclass_call.value is not type.__dict__["__call__"]:
+        return invoke(m, metaclass_call, [fn, *args], kwargs, link)
+    refusal = REFUSED.get(cls)
+    if refusal is not None:
+        raise GraphBreak(refusal.kind, refusal.because)
+    return instantiate(m, cls, args, kwargs, link)
+
+
+def instantiate(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Value], link: Link | None = None) -> Value:
+    """`type.__call__`: `__new__`, then `__init__` where the result is an instance."""
+    if m.domain.records(cls):
+        return m.domain.apply(m.session, cls, args, kwargs)
+    new = m.observe.type_lookup(cls, "__new__")
+    init = m.observe.type_lookup(cls, "__init__")
+    if type(new) is Const and new.value is object.__new__:
+        made = new_object(m, cls, args, kwargs, init)
+    else:
+        made = invoke(m, _unwrap_static(m, new), [m.observe.constant(cls), *args], kwargs)
+        if not issubclass(made.cls, cls):
+            return made
+        if made.cls is not cls:
+            init = m.observe.type_lookup(made.cls, "__init__")
+    if type(init) is Const and init.value is object.__init__:
+        return made
+    waiting = Link("value", link.depth, made) if link is not None else None
+    returned = invoke(m, init, [made, *args], kwargs, waiting)
+    if not (type(returned) is Const and returned.value is None):
+        raise m.error(TypeError, f"__init__() should return None, not '{returned.cls.__name__}'")
+    return made
+
+
+def _unwrap_static(m: Machine, new: Value) -> Value:
+    """The function inside the staticmethod that `__new__` is stored as."""
+    if new.cls is staticmethod:
+        return attributes.wrapped_of(m, new)
+    return new
+
+
+def new_object(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Value], init: Value) -> Obj:
+    """`object.__new__` for a class."""
+    if (args or kwargs) and type(init) is Const and init.value is object.__init__:
+        raise m.error(TypeError, f"{cls.__name__}() takes no arguments")
+    if cls.__flags__ & (1 << 20):
+        raise GraphBreak("FL101", f"{cls.__name__} is abstract")
+    if storage_base(cls) is not object:
+        raise m.error(TypeError, f"object.__new__({cls.__name__}) is not safe, use {storage_base(cls).__name__}.__new__()")
+    require_plain_base(cls)
+    return fresh_instance(m, cls, None)
+
+
+def require_plain_base(cls: type) -> None:
+    """Break unless the class's C base has no storage of its own that the trace does not model."""
+    at = cls
+    while at.__flags__ & (1 << 9):
+        at = at.__base__
+    if at not in (object, BaseException) and storage_base(cls) is object:
+        raise GraphBreak("FL101", f"{at.__name__} keeps storage in C")
+
+
+def fresh_instance(m: Machine, cls: type, body: Any) -> Obj:
+    """A new instance with empty attributes and slots."""
+    if m.observe.peek_type(cls, "__del__") is not MISSING:
+        raise GraphBreak("FL503", f"{cls.__qualname__} has a finaliser")
+    made = m.session.alloc(cls, body)
+    made.attributes = DictBody(True)
+    made.slots = {}
+    return made
+
+
+def call_instance(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
+    """An instance: `type(fn).__call__`."""
+    if fn.cls in C_CALLABLES:
+        target = m.observe.known(fn)
+        if target is not MISSING:
+            return call_known(m, Const(target), args, kwargs, link)
+    if type(fn) is Const and (m.domain.records(fn.value) or _is_rule(fn.value)):
+        return call_known(m, fn, args, kwargs, link)
+    found = m.observe.type_lookup(fn.cls, "__call__")
+    if found is ABSENT:
+        raise m.error(TypeError, f"'{fn.cls.__name__}' object is not callable")
+    if type(found) is Const and found.value not in RULES:
+        target = m.observe.peek(fn)
+        if target is not MISSING and m.domain.records(target):
+            return call_known(m, Const(m.observe.known(fn)), args, kwargs, link)
+    return invoke(m, attributes.bind_descriptor(m, found, fn, fn.cls), args, kwargs, link)
+
+
+def _is_rule(target: Any) -> bool:
+    try:
+        return target in RULES
+    except TypeError:
+        return False
+
+
+C_CALLABLES: set[type] = set()
+"""Classes of callables that are looked up in RULES as whole objects, by identity (lru_cache wrappers of C, ...)."""
+
+
+def call_bound_builtin(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
+    """A built-in function: one bound to an object is its descriptor with that object first."""
+    if type(fn) is Const:
+        return call_known(m, fn, args, kwargs, link)
+    return invoke(m, fn.body.function, [fn.body.self, *args], kwargs, link)
+
+
+CALLERS: dict[type, Callable] = {
+    types.FunctionType: call_function,
+    types.MethodType: call_method,
+    types.BuiltinFunctionType: call_bound_builtin,
+    types.MethodWrapperType: call_bound_builtin,
+    types.MethodDescriptorType: call_known,
+    types.WrapperDescriptorType: call_known,
+    types.ClassMethodDescriptorType: call_known,
+    type: call_class,
+}
+
+
+def enter_root(m: Machine, function: types.FunctionType, code: types.CodeType, arguments: tuple) -> Frame:
+    """The frame of a root function: its argument slots name the real arguments, looked at when they are read."""
+    from frameloom.symbolic.values import Lazy, Real
+
+    session = m.session
+    session.root_globals = function.__globals__
+    program = decode(code)
+    frame = Frame(session, program, None, function.__globals__)
+    for index, argument in enumerate(arguments):
+        name = program.slots[index].name
+        frame.slots[index] = Lazy(Real(argument, session.sources.local(name)))
+    session.root_cells = {
+        name: Lazy(Real(cell, session.sources.cell(name)))
+        for name, cell in zip(code.co_freevars, function.__closure__ or ())
+    }
+    return frame
+
+
+Machine.invoke = invoke

@@ -1,0 +1,67 @@
+"""str, repr, ascii and format of symbolic values."""
+
+from __future__ import annotations
+
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import _call_slot, is_graph, is_host
+from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.kinds import ATOMS
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import ABSENT, Const, Obj, Value
+
+CONVERSIONS = {"str": (str, "__str__"), "repr": (repr, "__repr__"), "ascii": (ascii, "__repr__")}
+
+
+def convert(m: Machine, conversion: str, value: Value) -> Value:
+    """`str(value)`, `repr(value)` or `ascii(value)`."""
+    function, slot_name = CONVERSIONS[conversion]
+    if type(value) is Const and value.cls in ATOMS:
+        return Const(function(value.value))
+    if is_graph(value) or is_host(value):
+        found = m.domain.operator(m.session, conversion, [value]) if is_graph(value) else NOT_HANDLED
+        if found is not NOT_HANDLED:
+            return found
+        raise GraphBreak("FL205", f"{conversion}() of a {value.cls.__name__}")
+    slot = m.observe.type_lookup(value.cls, slot_name)
+    if type(slot) is Const and slot.value is object.__str__:
+        return convert(m, "repr", value)
+    text = _call_slot(m, slot, value, [])
+    if not issubclass(text.cls, str):
+        raise m.error(TypeError, f"{slot_name} returned non-string (type {text.cls.__name__})")
+    return m.fold(ascii_text, text.value) if conversion == "ascii" and type(text) is Const else text
+
+
+def ascii_text(text: str) -> str:
+    """A representation with everything outside ASCII escaped."""
+    return text.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def format_(m: Machine, value: Value, spec: Value) -> Value:
+    """`format(value, spec)`."""
+    if type(value) is Const and type(spec) is Const and value.cls in ATOMS:
+        return m.fold(format, value.value, spec.value)
+    if is_graph(value) or is_host(value):
+        raise GraphBreak("FL205", f"format() of a {value.cls.__name__}")
+    slot = m.observe.type_lookup(value.cls, "__format__")
+    if slot is ABSENT:
+        raise m.error(TypeError, f"unsupported format string passed to {value.cls.__name__}.__format__")
+    if type(slot) is Const and slot.value is object.__format__:
+        if type(spec) is Const and spec.value != "":
+            raise m.error(TypeError, f"unsupported format string passed to {value.cls.__name__}.__format__")
+        return convert(m, "str", value)
+    return _call_slot(m, slot, value, [spec])
+
+
+def concatenate(m: Machine, parts: list[Value]) -> Value:
+    """The concatenation of strings."""
+    if all(type(part) is Const for part in parts):
+        return Const("".join(part.value for part in parts))
+    raise GraphBreak("FL205", "text made of a value known at run time only")
+
+
+def text_of(m: Machine, value: Value) -> str:
+    """The plain text of `str(value)`, or a break where it is not known."""
+    made = convert(m, "str", value)
+    if type(made) is Obj:
+        return made.body.value.value
+    return m.need_constant(made, "FL205", "text known at run time only")

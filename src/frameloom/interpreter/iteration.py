@@ -1,0 +1,210 @@
+"""Iteration: `iter`, `next`, unpacking, and the resumption of generators."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from frameloom.interpreter.exits import RETURN
+from frameloom.interpreter.frame import Frame
+from frameloom.interpreter.loop import run
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import _call_slot, is_graph
+from frameloom.interpreter.registry import ITERATORS
+from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.layouts import iterator as iterators
+from frameloom.symbolic.layouts.generator import GeneratorBody
+from frameloom.symbolic.layouts.iterator import FOREIGN, SequenceIterator
+from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise
+from frameloom.symbolic.values import ABSENT, NONE, Const, Node, Obj, Value
+
+
+def iterate(m: Machine, value: Value) -> Value:
+    """`iter(value)`."""
+    if type(value) is Const:
+        return _constant_iterator(m, value)
+    if is_graph(value):
+        found = m.domain.operator(m.session, "iter", [value])
+        if found is not NOT_HANDLED:
+            return found
+    slot = m.observe.type_lookup(value.cls, "__iter__")
+    if slot is not ABSENT:
+        return _call_slot(m, slot, value, [])
+    if m.observe.type_lookup(value.cls, "__getitem__") is ABSENT:
+        raise m.error(TypeError, f"'{value.cls.__name__}' object is not iterable")
+    return m.session.alloc(iterators.SEQUENCE_ITERATOR, SequenceIterator(value, 0))
+
+
+_OVER = {str: iterators.STR_ITERATOR, bytes: iterators.BYTES_ITERATOR, range: iterators.RANGE_ITERATOR}
+
+
+def _constant_iterator(m: Machine, value: Const) -> Value:
+    cls = _OVER.get(value.cls)
+    if cls is None:
+        raise m.error(TypeError, f"'{value.cls.__name__}' object is not iterable")
+    if cls is iterators.STR_ITERATOR:
+        cls = type(iter(value.value))
+    return m.session.alloc(cls, SequenceIterator(value, 0))
+
+
+def next_item(m: Machine, iterator: Value) -> Value | None:
+    """The next item, or None where the iterator is exhausted (its StopIteration is swallowed)."""
+    advance = ITERATORS.get(iterator.cls)
+    if advance is not None and type(iterator) is Obj:
+        if iterator.body is FOREIGN:
+            adopt(m, iterator)
+        return advance(m, iterator)
+    slot = m.observe.type_lookup(iterator.cls, "__next__")
+    if slot is ABSENT:
+        raise m.error(TypeError, f"'{iterator.cls.__name__}' object is not an iterator")
+    try:
+        return _call_slot(m, slot, iterator, [])
+    except SymbolicRaise as signal:
+        if issubclass(signal.value.cls, StopIteration):
+            return None
+        raise
+
+
+def adopt(m: Machine, iterator: Obj) -> None:
+    """Look into a real iterator's position; only the iterators of built-in sequences can be."""
+    peek = PEEKS.get(iterator.cls)
+    if peek is None:
+        raise GraphBreak("FL502", f"an iterator of class {iterator.cls.__name__} that exists already is advanced")
+    peek(m, iterator)
+
+
+PEEKS: dict[type, Any] = {}
+"""iterator class -> peek(m, obj): fill the body of a real iterator, guarded"""
+
+
+def unpack(m: Machine, value: Value, link: Any = None) -> list[Value]:
+    """All items of an iterable."""
+    quick = QUICK.get(value.cls)
+    if quick is not None and type(value) is Obj:
+        return quick(m, value)
+    iterator = iterate(m, value)
+    items = []
+    while True:
+        item = next_item(m, iterator)
+        if item is None:
+            return items
+        items.append(item)
+        if len(items) > MAX_ITEMS:
+            raise GraphBreak("FL007", f"more than {MAX_ITEMS} items of one iterator")
+
+
+MAX_ITEMS = 100_000
+
+
+def _list_items(m: Machine, value: Obj) -> list[Value]:
+    from frameloom.symbolic.layouts import list_
+
+    return list(list_.items(m.session, value.body))
+
+
+def _tuple_items(m: Machine, value: Obj) -> list[Value]:
+    from frameloom.symbolic.layouts import tuple_
+
+    return tuple_.items(m.session, value.body)
+
+
+QUICK = {list: _list_items, tuple: _tuple_items}
+
+
+# -- generators ------------------------------------------------------------------------------------------------------
+
+
+def resume(m: Machine, generator: Obj, sent: Value, throw: SymbolicRaise | None = None) -> Value | None:
+    """Run a generator to its next yield: the value yielded, or None when it returned (the value is in `frame.result`)."""
+    body: GeneratorBody = generator.body
+    if body.state == "closed":
+        if throw is not None:
+            raise throw
+        return None
+    if body.state == "running":
+        raise m.error(ValueError, "generator already executing")
+    session = m.session
+    frame: Frame = body.frame
+    state = body.state
+    session.journal.record(_restore, generator, frame, frame.snapshot(), state)
+    if state == "created":
+        if sent is not NONE and throw is None:
+            raise m.error(TypeError, "can't send non-None value to a just-started generator")
+    body.state = "running"
+    caller = session.frame
+    if caller is not None:
+        caller.link = None
+        frame.called_from = (caller.program, caller.index, caller.called_from)
+    outer = session.handled
+    try:
+        ended = _run(m, frame, state, sent, throw)
+    except SymbolicRaise as signal:
+        body.state = "closed"
+        raise _no_stop_iteration(m, signal) from None
+    except (Suspend, GraphBreak):
+        body.state = state
+        raise
+    finally:
+        if session.handled is not outer:
+            session.journal.set_field(session, "handled", outer)
+    if ended is RETURN:
+        body.state = "closed"
+        return None
+    body.state = "suspended"
+    return frame.result
+
+
+def _run(m: Machine, frame: Frame, state: str, sent: Value, throw: SymbolicRaise | None) -> Any:
+    if throw is not None:
+        if state == "created":
+            raise throw
+        return run_raising(m, frame, throw)
+    if state == "suspended":
+        frame.push(sent)
+    return run(m.session, frame)
+
+
+def run_raising(m: Machine, frame: Frame, throw: SymbolicRaise) -> Any:
+    """Resume a frame by raising at its yield."""
+    from frameloom.interpreter.exits import land
+
+    frame.parent = m.session.frame
+    frame.mark = m.session.mark()
+    land_at = frame.program.handler_at(frame.index)
+    if land_at is None:
+        raise throw
+    land(frame, throw)
+    return run(m.session, frame)
+
+
+def _restore(generator: Obj, frame: Frame, snapshot: tuple, state: str) -> None:
+    frame.restore(snapshot)
+    generator.body.state = state
+
+
+def _no_stop_iteration(m: Machine, signal: SymbolicRaise) -> SymbolicRaise:
+    """PEP 479: a StopIteration that leaves a generator becomes a RuntimeError."""
+    if issubclass(signal.value.cls, StopIteration):
+        made = m.error(RuntimeError, "generator raised StopIteration")
+        m.journal.set_field(made.value.body, "cause", signal.value)
+        m.journal.set_field(made.value.body, "context", signal.value)
+        return made
+    return signal
+
+
+def generator_next(m: Machine, generator: Obj) -> Value | None:
+    """`next` of a generator the trace made."""
+    return resume(m, generator, NONE)
+
+
+ITERATORS[types.GeneratorType] = generator_next
+
+
+def result_of(generator: Obj) -> Value:
+    """What a generator that just ended returned."""
+    result = generator.body.frame.result
+    return NONE if result is None else result
+
+
+def is_node(value: Value) -> bool:
+    return type(value) is Node

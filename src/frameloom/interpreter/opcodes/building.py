@@ -1,0 +1,187 @@
+"""Displays, unpacking, f-strings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frameloom.interpreter.frame import Frame
+from frameloom.interpreter.iteration import unpack
+from frameloom.interpreter.registry import opcode
+from frameloom.interpreter.stores import dict_set, dict_update, set_add
+from frameloom.symbolic.layouts import list_, tuple_
+from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.values import Const
+
+
+def _top(frame: Frame, count: int) -> list:
+    stack = frame.stack
+    return stack[len(stack) - count :]
+
+
+@opcode("BUILD_TUPLE")
+def build_tuple(frame: Frame, count: int) -> None:
+    made = frame.session.machine.tuple(_top(frame, count))
+    frame.stack[len(frame.stack) - count :] = [made]
+
+
+@opcode("BUILD_LIST")
+def build_list(frame: Frame, count: int) -> None:
+    made = frame.session.machine.list(_top(frame, count))
+    frame.stack[len(frame.stack) - count :] = [made]
+
+
+@opcode("BUILD_SET")
+def build_set(frame: Frame, count: int) -> None:
+    m = frame.session.machine
+    made = m.set()
+    for item in _top(frame, count):
+        set_add(m, made, item)
+    frame.stack[len(frame.stack) - count :] = [made]
+
+
+@opcode("BUILD_MAP")
+def build_map(frame: Frame, count: int) -> None:
+    m = frame.session.machine
+    made = m.session.alloc(dict, DictBody(True))
+    flat = _top(frame, 2 * count)
+    for key, value in zip(flat[::2], flat[1::2]):
+        dict_set(m, made, key, value)
+    frame.stack[len(frame.stack) - 2 * count :] = [made]
+
+
+@opcode("BUILD_CONST_KEY_MAP")
+def build_const_key_map(frame: Frame, count: int) -> None:
+    m = frame.session.machine
+    made = m.session.alloc(dict, DictBody(True))
+    keys = tuple_.items(m.session, frame.stack[-1].body)
+    for key, value in zip(keys, _top(frame, count + 1)):
+        dict_set(m, made, key, value)
+    frame.stack[len(frame.stack) - count - 1 :] = [made]
+
+
+@opcode("BUILD_STRING")
+def build_string(frame: Frame, count: int) -> None:
+    from frameloom.interpreter.formatting import concatenate
+
+    made = concatenate(frame.session.machine, _top(frame, count))
+    frame.stack[len(frame.stack) - count :] = [made]
+
+
+@opcode("BUILD_SLICE")
+def build_slice(frame: Frame, count: int) -> None:
+    made = frame.session.machine.slice(*_top(frame, count))
+    frame.stack[len(frame.stack) - count :] = [made]
+
+
+@opcode("LIST_APPEND")
+def list_append(frame: Frame, n: int) -> None:
+    target = frame.stack[-n - 1]
+    list_.append(frame.session, target.body, frame.stack[-1])
+    frame.session.operation("list.append", target, frame.stack[-1])
+    frame.stack.pop()
+
+
+@opcode("SET_ADD")
+def set_add_op(frame: Frame, n: int) -> None:
+    set_add(frame.session.machine, frame.stack[-n - 1], frame.stack[-1])
+    frame.stack.pop()
+
+
+@opcode("MAP_ADD")
+def map_add(frame: Frame, n: int) -> None:
+    dict_set(frame.session.machine, frame.stack[-n - 2], frame.stack[-2], frame.stack[-1])
+    del frame.stack[-2:]
+
+
+@opcode("LIST_EXTEND")
+def list_extend(frame: Frame, n: int) -> None:
+    target = frame.stack[-n - 1]
+    items = unpack(frame.session.machine, frame.stack[-1])
+    list_.replace(frame.session, target.body, list_.materialise(frame.session, target.body) + items)
+    frame.stack.pop()
+
+
+@opcode("SET_UPDATE")
+def set_update(frame: Frame, n: int) -> None:
+    m = frame.session.machine
+    for item in unpack(m, frame.stack[-1]):
+        set_add(m, frame.stack[-n - 1], item)
+    frame.stack.pop()
+
+
+@opcode("DICT_UPDATE")
+def dict_update_op(frame: Frame, n: int) -> None:
+    dict_update(frame.session.machine, frame.stack[-n - 1], frame.stack[-1])
+    frame.stack.pop()
+
+
+@opcode("DICT_MERGE")
+def dict_merge(frame: Frame, n: int) -> None:
+    dict_update(frame.session.machine, frame.stack[-n - 1], frame.stack[-1], unique=True)
+    frame.stack.pop()
+
+
+@opcode("UNPACK_SEQUENCE")
+def unpack_sequence(frame: Frame, count: int) -> None:
+    m = frame.session.machine
+    items = _limited(m, frame.stack[-1], count)
+    frame.stack[-1:] = reversed(items)
+
+
+def _limited(m: Any, value: Any, count: int) -> list:
+    """Just `count` items; one more is asked for, as CPython asks, and no more."""
+    from frameloom.interpreter.iteration import QUICK, iterate, next_item
+
+    if value.cls in QUICK:
+        items = unpack(m, value)
+        if len(items) == count:
+            return items
+    else:
+        iterator = iterate(m, value)
+        items = []
+        while len(items) <= count:
+            item = next_item(m, iterator)
+            if item is None:
+                break
+            items.append(item)
+        if len(items) == count:
+            return items
+    if len(items) < count:
+        raise m.error(ValueError, f"not enough values to unpack (expected {count}, got {len(items)})")
+    raise m.error(ValueError, f"too many values to unpack (expected {count})")
+
+
+@opcode("UNPACK_EX")
+def unpack_ex(frame: Frame, arg: tuple[int, int]) -> None:
+    before, after = arg
+    m = frame.session.machine
+    items = unpack(m, frame.stack[-1])
+    if len(items) < before + after:
+        raise m.error(
+            ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(items)})"
+        )
+    end = len(items) - after
+    parts = [*items[:before], m.list(items[before:end]), *items[end:]]
+    frame.stack[-1:] = reversed(parts)
+
+
+@opcode("FORMAT_VALUE")
+def format_value(frame: Frame, arg: tuple) -> None:
+    from frameloom.interpreter.formatting import convert, format_
+
+    conversion, with_spec = arg
+    m = frame.session.machine
+    stack = frame.stack
+    value = stack[-2] if with_spec else stack[-1]
+    spec = stack[-1] if with_spec else Const("")
+    if conversion is not None:
+        value = convert(m, conversion, value)
+    made = format_(m, value, spec)
+    stack[-2 if with_spec else -1 :] = [made]
+
+
+@opcode("CONVERT_VALUE")
+def convert_value(frame: Frame, conversion: str) -> None:
+    from frameloom.interpreter.formatting import convert
+
+    frame.stack[-1] = convert(frame.session.machine, conversion, frame.stack[-1])

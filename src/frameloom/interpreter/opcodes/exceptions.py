@@ -1,0 +1,145 @@
+"""Raising, handling, and `with`."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from frameloom.interpreter.attributes import bind_descriptor
+from frameloom.interpreter.exits import forget_origin
+from frameloom.interpreter.frame import Frame
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.registry import opcode
+from frameloom.symbolic.layouts import exception as parts, tuple_
+from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
+from frameloom.symbolic.values import ABSENT, NONE, TRUE, Const, Obj, Previous, Value, boolean
+
+
+@opcode("RAISE_VARARGS")
+def raise_varargs(frame: Frame, count: int) -> None:
+    session = frame.session
+    m = session.machine
+    if count == 0:
+        if session.handled is None:
+            raise m.error(RuntimeError, "No active exception to reraise")
+        raise SymbolicRaise(session.handled)
+    exception = instance(m, frame.stack[-count])
+    if count == 2:
+        cause = frame.stack[-1]
+        set_cause(m, exception, NONE if _is_none(cause) else instance(m, cause))
+    raise m.raising(exception)
+
+
+def _is_none(value: Value) -> bool:
+    return type(value) is Const and value.value is None
+
+
+def instance(m: Machine, value: Value) -> Value:
+    """An exception instance from what follows `raise`."""
+    if issubclass(value.cls, type):
+        cls = m.observe.known(value)
+        if issubclass(cls, BaseException):
+            value = m.invoke(value, [], {})
+    if not issubclass(value.cls, BaseException):
+        raise m.error(TypeError, "exceptions must derive from BaseException")
+    return value
+
+
+def set_cause(m: Machine, exception: Obj, cause: Value) -> None:
+    """`raise exception from cause`."""
+    parts.set_part(m.session, exception, "cause", cause)
+    parts.set_part(m.session, exception, "suppress", TRUE)
+
+
+@opcode("PUSH_EXC_INFO")
+def push_exc_info(frame: Frame, arg: Any) -> None:
+    session = frame.session
+    exception = frame.stack[-1]
+    frame.stack[-1:] = [Previous(session.handled), exception]
+    session.journal.set_field(session, "handled", exception)
+
+
+@opcode("POP_EXCEPT")
+def pop_except(frame: Frame, arg: Any) -> None:
+    session = frame.session
+    forget_origin(frame, session.handled)
+    previous = frame.stack.pop()
+    session.journal.set_field(session, "handled", previous.value)
+
+
+@opcode("RERAISE")
+def reraise(frame: Frame, arg: int) -> None:
+    raise SymbolicRaise(frame.stack[-1])
+
+
+@opcode("CHECK_EXC_MATCH")
+def check_exc_match(frame: Frame, arg: Any) -> None:
+    m = frame.session.machine
+    classes = exception_classes(m, frame.stack[-1])
+    matched = issubclass(frame.stack[-2].cls, classes)
+    frame.stack[-1] = boolean(matched)
+
+
+def exception_classes(m: Machine, value: Value) -> tuple[type, ...]:
+    """The classes named in an `except` clause."""
+    values = tuple_.items(m.session, value.body) if value.cls is tuple else [value]
+    classes = []
+    for item in values:
+        cls = m.observe.known(item) if issubclass(item.cls, type) else None
+        if cls is None or not issubclass(cls, BaseException):
+            raise m.error(TypeError, "catching classes that do not inherit from BaseException is not allowed")
+        classes.append(cls)
+    return tuple(classes)
+
+
+# -- with ------------------------------------------------------------------------------------------------------------
+
+
+@opcode("BEFORE_WITH")
+def before_with(frame: Frame, arg: Any) -> None:
+    m = frame.session.machine
+    manager = frame.stack[-1]
+    enter = m.observe.type_lookup(manager.cls, "__enter__")
+    leave = m.observe.type_lookup(manager.cls, "__exit__")
+    for found in (enter, leave):
+        if found is ABSENT:
+            raise m.error(TypeError, f"'{manager.cls.__qualname__}' object does not support the context manager protocol")
+    bound = bind_descriptor(m, leave, manager, manager.cls)
+    entered = m.invoke(bind_descriptor(m, enter, manager, manager.cls), [], {})
+    frame.stack[-1:] = [bound, entered]
+
+
+@opcode("WITH_EXCEPT_START")
+def with_except_start(frame: Frame, arg: Any) -> None:
+    m = frame.session.machine
+    exception = frame.stack[-1]
+    arguments = [m.observe.constant(exception.cls), exception, traceback_of(m, exception)]
+    frame.stack.append(m.invoke(frame.stack[-4], arguments, {}))
+
+
+TRACEBACK_STAND_IN = object()
+
+
+def traceback_of(m: Machine, exception: Value) -> Value:
+    """The traceback of an exception: a stand-in that breaks where anything is asked of it."""
+    made = m.session.alloc(types.TracebackType, Traceback(exception))
+    return made
+
+
+class Traceback:
+    """Body of the stand-in for the traceback of an exception made by the trace."""
+
+    __slots__ = ("exception",)
+
+    def __init__(self, exception: Value) -> None:
+        self.exception = exception
+
+
+@opcode("CHECK_EG_MATCH")
+def check_eg_match(frame: Frame, arg: Any) -> None:
+    m = frame.session.machine
+    exception, wanted = frame.stack[-2], frame.stack[-1]
+    classes = exception_classes(m, wanted)
+    if any(issubclass(cls, BaseExceptionGroup) for cls in classes):
+        raise m.error(TypeError, "catching ExceptionGroup with except* is not allowed. Use except instead.")
+    raise GraphBreak("FL001", f"except* met {exception.cls.__name__}")

@@ -1,0 +1,104 @@
+"""Structural pattern matching (PEP 634)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frameloom.interpreter.attributes import get_attribute
+from frameloom.interpreter.frame import Frame
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import get_item
+from frameloom.interpreter.registry import opcode
+from frameloom.symbolic.layouts import tuple_
+from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
+from frameloom.symbolic.values import ABSENT, NONE, Const, Value, boolean
+
+MAPPING_FLAG, SEQUENCE_FLAG, MATCH_SELF_FLAG = 1 << 6, 1 << 5, 1 << 22
+
+
+@opcode("MATCH_MAPPING")
+def match_mapping(frame: Frame, arg: Any) -> None:
+    frame.stack.append(boolean(bool(frame.stack[-1].cls.__flags__ & MAPPING_FLAG)))
+
+
+@opcode("MATCH_SEQUENCE")
+def match_sequence(frame: Frame, arg: Any) -> None:
+    frame.stack.append(boolean(bool(frame.stack[-1].cls.__flags__ & SEQUENCE_FLAG)))
+
+
+@opcode("MATCH_KEYS")
+def match_keys(frame: Frame, arg: Any) -> None:
+    m = frame.session.machine
+    subject, keys = frame.stack[-2], frame.stack[-1]
+    if subject.cls is not dict:
+        raise GraphBreak("FL001", f"mapping pattern on {subject.cls.__name__}")
+    from frameloom.interpreter.stores import dict_get
+
+    found = []
+    for key in tuple_.items(m.session, keys.body):
+        value = dict_get(m, subject, key)
+        if value is ABSENT:
+            frame.stack.append(NONE)
+            return
+        found.append(value)
+    frame.stack.append(m.tuple(found))
+
+
+@opcode("MATCH_CLASS")
+def match_class(frame: Frame, count: int) -> None:
+    m = frame.session.machine
+    subject, cls_value, names = frame.stack[-3:]
+    frame.stack[-3:] = [_match_class(m, subject, cls_value, tuple_.items(m.session, names.body), count)]
+
+
+def _match_class(m: Machine, subject: Value, cls_value: Value, names: list[Value], count: int) -> Value:
+    if not issubclass(cls_value.cls, type):
+        raise m.error(TypeError, "called match pattern must be a class")
+    from frameloom.interpreter.classes import is_instance
+
+    if not is_instance(m, subject, cls_value):
+        return NONE
+    cls = m.observe.known(cls_value)
+    found: list[Value] = []
+    if count:
+        positional = _positional(m, subject, cls, cls_value, count)
+        if positional is None:
+            found.append(subject)
+        else:
+            names = [*positional, *names]
+    if len({name.value for name in names}) != len(names):
+        raise m.error(TypeError, f"{cls.__name__}() got multiple sub-patterns for attribute")
+    for name in names:
+        try:
+            found.append(get_attribute(m, subject, name.value))
+        except SymbolicRaise as signal:
+            if issubclass(signal.value.cls, AttributeError):
+                return NONE
+            raise
+    return m.tuple(found)
+
+
+def _positional(m: Machine, subject: Value, cls: type, cls_value: Value, count: int) -> list[Value] | None:
+    """The attribute names of positional patterns, or None where the class matches the subject itself."""
+    try:
+        declared = get_attribute(m, cls_value, "__match_args__")
+    except SymbolicRaise as signal:
+        if not issubclass(signal.value.cls, AttributeError):
+            raise
+        if cls.__flags__ & MATCH_SELF_FLAG:
+            if count > 1:
+                raise m.error(TypeError, f"{cls.__name__}() accepts 1 positional sub-pattern ({count} given)") from None
+            return None
+        declared = m.tuple([])
+    if declared.cls is not tuple:
+        raise m.error(TypeError, f"{cls.__name__}.__match_args__ must be a tuple (got {declared.cls.__name__})")
+    names = tuple_.items(m.session, declared.body)
+    if count > len(names):
+        raise m.error(
+            TypeError,
+            f"{cls.__name__}() accepts {len(names)} positional sub-pattern{'s' * (len(names) != 1)} ({count} given)",
+        )
+    for name in names[:count]:
+        if not (type(name) is Const and name.cls is str):
+            raise m.error(TypeError, f"__match_args__ elements must be strings (got {name.cls.__name__})")
+    return names[:count]

@@ -1,0 +1,447 @@
+"""Operators: CPython's number, comparison, truth, containment and subscript algorithms on symbolic values."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable
+
+from frameloom.interpreter.attributes import bind_descriptor
+from frameloom.interpreter.frame import Link
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.registry import RULES
+from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import (
+    ABSENT,
+    FALSE,
+    NOT_IMPLEMENTED,
+    TRUE,
+    Const,
+    Node,
+    Obj,
+    Value,
+    boolean,
+)
+
+BINARY: dict[str, tuple[Callable, str, str]] = {
+    "+": (operator.add, "__add__", "__radd__"),
+    "-": (operator.sub, "__sub__", "__rsub__"),
+    "*": (operator.mul, "__mul__", "__rmul__"),
+    "/": (operator.truediv, "__truediv__", "__rtruediv__"),
+    "//": (operator.floordiv, "__floordiv__", "__rfloordiv__"),
+    "%": (operator.mod, "__mod__", "__rmod__"),
+    "@": (operator.matmul, "__matmul__", "__rmatmul__"),
+    "**": (operator.pow, "__pow__", "__rpow__"),
+    "<<": (operator.lshift, "__lshift__", "__rlshift__"),
+    ">>": (operator.rshift, "__rshift__", "__rrshift__"),
+    "&": (operator.and_, "__and__", "__rand__"),
+    "|": (operator.or_, "__or__", "__ror__"),
+    "^": (operator.xor, "__xor__", "__rxor__"),
+}
+INPLACE: dict[str, str] = {f"{symbol}=": f"__i{names[1][2:]}" for symbol, names in BINARY.items()}
+UNARY: dict[str, tuple[Callable, str]] = {
+    "-": (operator.neg, "__neg__"),
+    "+": (operator.pos, "__pos__"),
+    "~": (operator.invert, "__invert__"),
+    "abs": (abs, "__abs__"),
+}
+COMPARE: dict[str, tuple[Callable, str, str]] = {
+    "<": (operator.lt, "__lt__", "__gt__"),
+    "<=": (operator.le, "__le__", "__ge__"),
+    "==": (operator.eq, "__eq__", "__eq__"),
+    "!=": (operator.ne, "__ne__", "__ne__"),
+    ">": (operator.gt, "__gt__", "__lt__"),
+    ">=": (operator.ge, "__ge__", "__le__"),
+}
+
+
+def is_plain(value: Value) -> bool:
+    """Whether a value is an atom the host may compute with."""
+    return type(value) is Const
+
+
+def host(m: Machine, function: Callable, operands: list[Value]) -> Value:
+    """An operation on promoted numbers: recorded on the host tape, its class told by trying it on the hints."""
+    hints = [o.value if type(o) is Const else _hint(o) for o in operands]
+    cls = type(m.fold(function, *hints).value) if None not in hints else None
+    if cls not in (int, float, bool):
+        raise GraphBreak("FL207", f"operation on a number known at run time only: {function.__name__}")
+    return m.session.record(function, tuple(operands), {}, cls, None, tape="host")
+
+
+def _hint(node: Value) -> Any:
+    """A number of the node's class that stands for its value when only the class of a result is asked."""
+    return {int: 3, float: 1.5, bool: True}.get(node.cls)
+
+
+def is_host(value: Value) -> bool:
+    return type(value) is Node and value.tape == "host"
+
+
+def is_graph(value: Value) -> bool:
+    return type(value) is Node and value.tape == "graph"
+
+
+# -- binary ----------------------------------------------------------------------------------------------------------
+
+
+def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None) -> Value:
+    """`a <symbol> b`, in-place forms included (PEP 203, data model "Emulating numeric types")."""
+    inplace = symbol[-1] == "="
+    plain = symbol[:-1] if inplace else symbol
+    function, name, reflected = BINARY[plain]
+    if type(a) is Const and type(b) is Const:
+        return m.fold(function, a.value, b.value)
+    if is_graph(a) or is_graph(b):
+        found = m.domain.operator(m.session, symbol, [a, b])
+        if found is not NOT_HANDLED:
+            return found
+    elif (is_host(a) or is_host(b)) and all(type(v) in (Const, Node) for v in (a, b)):
+        if plain in HOST_OPERATORS:
+            return host(m, function, [a, b])
+        return binary(m, symbol, _settle(m, a), _settle(m, b), link)
+    if inplace:
+        own = m.observe.type_lookup(a.cls, INPLACE[symbol])
+        if own is not ABSENT:
+            result = _call_slot(m, own, a, [b])
+            if result is not NOT_IMPLEMENTED:
+                return result
+    return _binary_slots(m, plain, name, reflected, a, b, link)
+
+
+HOST_OPERATORS = frozenset("+-*") | {"//", "%", "/"}
+
+
+def _settle(m: Machine, value: Value) -> Value:
+    """A promoted number by its value."""
+    if is_host(value):
+        if value.real is None:
+            raise GraphBreak("FL207", "number computed at run time")
+        return m.specialise(value)
+    return value
+
+
+def _binary_slots(m: Machine, symbol: str, name: str, reflected: str, a: Value, b: Value, link: Link | None) -> Value:
+    """The left operand's method, then the right's reflected one; the right first where its class is a proper subclass
+    that provides a different method."""
+    left = m.observe.type_lookup(a.cls, name)
+    right = m.observe.type_lookup(b.cls, reflected) if b.cls is not a.cls else ABSENT
+    tries = []
+    if left is not ABSENT:
+        tries.append((left, a, b))
+    if right is not ABSENT:
+        first = b.cls is not a.cls and issubclass(b.cls, a.cls) and _differs(m, a.cls, b.cls, reflected)
+        tries.insert(0 if first else len(tries), (right, b, a))
+    for position, (slot, receiver, other) in enumerate(tries):
+        result = _call_slot(m, slot, receiver, [other])
+        if result is not NOT_IMPLEMENTED and not _is_not_implemented(result):
+            return result
+    if symbol in ("+", "*"):
+        result = _sequence_operator(m, symbol, a, b)
+        if result is not None:
+            return result
+    shown = "** or pow()" if symbol == "**" else symbol
+    raise m.error(
+        TypeError, f"unsupported operand type(s) for {shown}: '{a.cls.__name__}' and '{b.cls.__name__}'"
+    )
+
+
+def _differs(m: Machine, base: type, cls: type, name: str) -> bool:
+    return m.observe.peek_type(base, name) is not m.observe.peek_type(cls, name)
+
+
+def _is_not_implemented(value: Value) -> bool:
+    return type(value) is Const and value.value is NotImplemented
+
+
+def _sequence_operator(m: Machine, symbol: str, a: Value, b: Value) -> Value | None:
+    """Sequence repetition with the sequence on the right: `3 * [1]`."""
+    if symbol == "*":
+        slot = m.observe.type_lookup(b.cls, "__rmul__")
+        if slot is not ABSENT and b.cls is not a.cls:
+            return _call_slot(m, slot, b, [a])
+    return None
+
+
+def _call_slot(m: Machine, slot: Value, receiver: Value, args: list[Value], link: Link | None = None) -> Value:
+    """Call a special method found on the class of `receiver`."""
+    if type(slot) is Const and slot.value not in RULES and not m.domain.records(slot.value):
+        return _c_slot(m, slot.value, receiver, args)
+    if slot.cls in SIMPLE:
+        return m.invoke(slot, [receiver, *args], {}, link)
+    return m.invoke(bind_descriptor(m, slot, receiver, receiver.cls), args, {}, link)
+
+
+def _c_slot(m: Machine, slot: Any, receiver: Value, args: list[Value]) -> Value:
+    """A slot in C without a rule: folded on constants, NotImplemented where the other operand is a foreign class."""
+    values = [receiver, *args]
+    if all(type(value) is Const for value in values):
+        return m.fold(slot, *(value.value for value in values))
+    if type(receiver) is Const and slot.__objclass__ in (int, float, complex, bool, str, bytes) and args:
+        return _payload_slot(m, slot, receiver, args)
+    raise GraphBreak("FL102", f"{slot.__objclass__.__name__}.{slot.__name__} with {values[-1].cls.__name__}")
+
+
+def _payload_slot(m: Machine, slot: Any, receiver: Value, args: list[Value]) -> Value:
+    from frameloom.symbolic.layouts.payload import PayloadBody
+
+    plain = []
+    for arg in args:
+        if type(arg) is Obj and isinstance(arg.body, PayloadBody):
+            plain.append(arg.body.value.value)
+        elif type(arg) is Const:
+            plain.append(arg.value)
+        else:
+            return NOT_IMPLEMENTED
+    return m.fold(slot, receiver.value, *plain)
+
+
+from types import FunctionType, MethodDescriptorType, WrapperDescriptorType  # noqa: E402
+
+SIMPLE = frozenset({FunctionType, MethodDescriptorType, WrapperDescriptorType})
+
+
+def unary(m: Machine, symbol: str, a: Value) -> Value:
+    """`-a`, `+a`, `~a`, `abs(a)`."""
+    function, name = UNARY[symbol]
+    if type(a) is Const:
+        return m.fold(function, a.value)
+    if is_graph(a):
+        found = m.domain.operator(m.session, f"unary {symbol}", [a])
+        if found is not NOT_HANDLED:
+            return found
+    if is_host(a):
+        return host(m, function, [a])
+    slot = m.observe.type_lookup(a.cls, name)
+    if slot is ABSENT:
+        raise m.error(TypeError, f"bad operand type for unary {symbol}: '{a.cls.__name__}'")
+    return _call_slot(m, slot, a, [])
+
+
+# -- comparison ------------------------------------------------------------------------------------------------------
+
+
+def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None) -> Value:
+    """Rich comparison."""
+    function, name, reflected = COMPARE[symbol]
+    if type(a) is Const and type(b) is Const:
+        return m.fold(function, a.value, b.value)
+    if is_graph(a) or is_graph(b):
+        found = m.domain.operator(m.session, symbol, [a, b])
+        if found is not NOT_HANDLED:
+            return found
+    elif is_host(a) or is_host(b):
+        if all(type(v) in (Const, Node) and v.cls in (int, float, bool) for v in (a, b)):
+            return compare(m, symbol, _settle(m, a), _settle(m, b), link)
+    tries = []
+    left = m.observe.type_lookup(a.cls, name)
+    right = m.observe.type_lookup(b.cls, reflected)
+    if b.cls is not a.cls and issubclass(b.cls, a.cls) and right is not ABSENT:
+        tries = [(right, b, a), (left, a, b)]
+    else:
+        tries = [(left, a, b), (right, b, a)]
+    for slot, receiver, other in tries:
+        if slot is ABSENT or _default_comparison(slot):
+            continue
+        result = _call_slot(m, slot, receiver, [other])
+        if not _is_not_implemented(result):
+            return result
+    if symbol in ("==", "!="):
+        same = identical(m, a, b)
+        return boolean(same is (symbol == "=="))
+    raise m.error(
+        TypeError,
+        f"'{symbol}' not supported between instances of '{a.cls.__name__}' and '{b.cls.__name__}'",
+    )
+
+
+_DEFAULTS = frozenset(object.__dict__[names[1]] for names in COMPARE.values())
+
+
+def _default_comparison(slot: Value) -> bool:
+    """Whether a slot is object's own, which only compares identity; `!=` of object defers to `==`."""
+    return type(slot) is Const and slot.value in _DEFAULTS and slot.value is not object.__ne__
+
+
+def identical(m: Machine, a: Value, b: Value) -> bool:
+    """`a is b`, guarded where both are real."""
+    if a is b:
+        return True
+    if type(a) is Const and type(b) is Const:
+        return a.value is b.value or type(a.value) is type(b.value) and same_atom(a.value, b.value)
+    real_a, real_b = getattr(a, "real", None), getattr(b, "real", None)
+    if real_a is None and real_b is None:
+        return False
+    if real_a is not None and real_b is not None:
+        return _real_identity(m, a, b)
+    known, other = (a, b) if real_a is not None else (b, a)
+    if type(other) is Const:
+        return m.observe.peek(known) is other.value
+    return False
+
+
+def _real_identity(m: Machine, a: Value, b: Value) -> bool:
+    """Two real objects met as different values were different objects: guarded so."""
+    first, second = a.real.source, b.real.source
+    if first.root().step == "const" and second.root().step == "const" and first.base is None and second.base is None:
+        return False
+    m.session.guard("DISTINCT", first, (second,))
+    return False
+
+
+def same_atom(a: Any, b: Any) -> bool:
+    """Whether two equal constants of one type are one object: singletons and small integers are; strings and big numbers
+    are told apart by CPython only by where they came from, and count as one where the program holds the same constant."""
+    if a is b:
+        return True
+    return type(a) is int and a == b and -5 <= a <= 256
+
+
+# -- truth, containment ----------------------------------------------------------------------------------------------
+
+
+def truth(m: Machine, value: Value, link: Link | None = None) -> Value:
+    """`bool(value)` as a Const."""
+    if type(value) is Const:
+        if value is TRUE or value is FALSE:
+            return value
+        return _constant_truth(m, value)
+    if type(value) is Node:
+        if value.tape == "graph":
+            found = m.domain.truth(m.session, value)
+            if found is not NOT_HANDLED:
+                return found
+        if is_host(value):
+            return truth(m, _settle(m, value))
+    slot = m.observe.type_lookup(value.cls, "__bool__")
+    if slot is not ABSENT:
+        result = _call_slot(m, slot, value, [], link and link._replace(kind="truth"))
+        if result.cls is not bool:
+            raise m.error(TypeError, f"__bool__ should return bool, returned {result.cls.__name__}")
+        return result if type(result) is Const else truth(m, result)
+    slot = m.observe.type_lookup(value.cls, "__len__")
+    if slot is not ABSENT:
+        return boolean(m.need_constant(length(m, value), "FL207", "length known at run time only") != 0)
+    return TRUE
+
+
+def _constant_truth(m: Machine, value: Const) -> Const:
+    from frameloom.symbolic.kinds import ATOMS
+
+    if value.cls in ATOMS or value.cls in (range, slice):
+        return boolean(bool(value.value))
+    for name in ("__bool__", "__len__"):
+        if m.observe.type_lookup(value.cls, name) is not ABSENT:
+            raise GraphBreak("FL102", f"truth of {value.cls.__name__}")
+    return TRUE
+
+
+def length(m: Machine, value: Value) -> Value:
+    """`len(value)`."""
+    if type(value) is Const:
+        return m.fold(len, value.value)
+    if is_graph(value):
+        found = m.domain.operator(m.session, "len", [value])
+        if found is not NOT_HANDLED:
+            return found
+    slot = m.observe.type_lookup(value.cls, "__len__")
+    if slot is ABSENT:
+        raise m.error(TypeError, f"object of type '{value.cls.__name__}' has no len()")
+    result = index(m, _call_slot(m, slot, value, []))
+    if type(result) is Const and result.value < 0:
+        raise m.error(ValueError, "__len__() should return >= 0")
+    return result
+
+
+def index(m: Machine, value: Value) -> Value:
+    """`operator.index(value)`: an int Const, or a host or graph number."""
+    if value.cls is int or value.cls is bool:
+        return value
+    from frameloom.symbolic.layouts.payload import PayloadBody
+
+    if type(value) is Obj and isinstance(value.body, PayloadBody) and type(value.body.value.value) is int:
+        return value.body.value
+    if is_graph(value):
+        found = m.domain.operator(m.session, "index", [value])
+        if found is not NOT_HANDLED:
+            return found
+    slot = m.observe.type_lookup(value.cls, "__index__")
+    if slot is ABSENT:
+        raise m.error(TypeError, f"'{value.cls.__name__}' object cannot be interpreted as an integer")
+    return _call_slot(m, slot, value, [])
+
+
+def equal(m: Machine, a: Value, b: Value) -> bool:
+    """`a is b or a == b`, as containers compare."""
+    if a is b or identical_quietly(a, b):
+        return True
+    return truth(m, compare(m, "==", a, b)).value
+
+
+def identical_quietly(a: Value, b: Value) -> bool:
+    """Identity that needs no guard."""
+    return a is b or type(a) is Const and type(b) is Const and a.value is b.value
+
+
+def contains(m: Machine, container: Value, item: Value, link: Link | None = None) -> Value:
+    """`item in container`."""
+    if type(container) is Const and type(item) is Const:
+        return m.fold(operator.contains, container.value, item.value)
+    if is_graph(container):
+        found = m.domain.operator(m.session, "in", [container, item])
+        if found is not NOT_HANDLED:
+            return found
+    slot = m.observe.type_lookup(container.cls, "__contains__")
+    if slot is not ABSENT:
+        return truth(m, _call_slot(m, slot, container, [item]))
+    from frameloom.interpreter.iteration import iterate, next_item
+
+    iterator = iterate(m, container)
+    while True:
+        found = next_item(m, iterator)
+        if found is None:
+            return FALSE
+        if equal(m, found, item):
+            return TRUE
+
+
+# -- subscripts ------------------------------------------------------------------------------------------------------
+
+
+def get_item(m: Machine, container: Value, key: Value, link: Link | None = None) -> Value:
+    """`container[key]`."""
+    if type(container) is Const and type(key) is Const and container.cls in FOLDED:
+        return m.fold(operator.getitem, container.value, key.value)
+    if is_graph(container):
+        found = m.domain.operator(m.session, "[]", [container, key])
+        if found is not NOT_HANDLED:
+            return found
+    slot = m.observe.type_lookup(container.cls, "__getitem__")
+    if slot is ABSENT:
+        if issubclass(container.cls, type):
+            return _class_getitem(m, container, key)
+        raise m.error(TypeError, f"'{container.cls.__name__}' object is not subscriptable")
+    return _call_slot(m, slot, container, [key], link)
+
+
+FOLDED = frozenset({str, bytes, range})
+
+
+def _class_getitem(m: Machine, container: Value, key: Value) -> Value:
+    from frameloom.interpreter.attributes import class_get
+
+    return m.invoke(class_get(m, container, "__class_getitem__"), [key], {})
+
+
+def set_item(m: Machine, container: Value, key: Value, value: Value, link: Link | None = None) -> None:
+    """`container[key] = value`, or `del container[key]` where value is ABSENT."""
+    deletes = value is ABSENT
+    if is_graph(container):
+        found = m.domain.operator(m.session, "del[]" if deletes else "[]=", [container, key, *([] if deletes else [value])])
+        if found is not NOT_HANDLED:
+            return
+    slot = m.observe.type_lookup(container.cls, "__delitem__" if deletes else "__setitem__")
+    if slot is ABSENT:
+        what = "deletion" if deletes else "assignment"
+        raise m.error(TypeError, f"'{container.cls.__name__}' object does not support item {what}")
+    _call_slot(m, slot, container, [key] if deletes else [key, value], link)
