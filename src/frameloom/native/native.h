@@ -116,7 +116,8 @@ void slot_free(CodeSlot *slot);
 /* ---- engine.c: who compiles, and its counters ---- */
 
 #define COUNTERS(X) \
-    X(hits) X(misses) X(captures) X(eager) X(tails) X(tracing) X(stack) X(interpreter) X(given_up)
+    X(hits) X(misses) X(captures) X(eager) X(tails) X(tracing) X(stack) X(interpreter) X(given_up) \
+    X(as_function)
 
 struct Engine {
     PyObject_HEAD

@@ -1,0 +1,371 @@
+/* The frame evaluation function: looks a frame up, runs an entry in its place.
+ *
+ * An entry runs in the very frame that CPython pushed for the user's function:
+ * its code object takes the place of the user's before the first instruction.
+ * The arguments are where the entry expects them, the references are the
+ * frame's own, and f_back, globals, builtins and closure are right by
+ * construction. Only when the data stack has no room to make the frame longer
+ * the entry is called as a function. */
+#include "native.h"
+
+/* Parameters of all kinds: they fill the frame's first slots, in order. */
+int
+code_argument_slots(PyCodeObject *code)
+{
+    return code->co_argcount + code->co_kwonlyargcount
+        + ((code->co_flags & CO_VARARGS) != 0)
+        + ((code->co_flags & CO_VARKEYWORDS) != 0);
+}
+
+#define GENERATOR_FLAGS \
+    (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE)
+
+static int
+is_capturable(Frame *frame)
+{
+    PyCodeObject *code = frame_code(frame);
+    int function_flags = CO_OPTIMIZED | CO_NEWLOCALS;
+    return frame_is_on_data_stack(frame)
+        && (code->co_flags & (function_flags | GENERATOR_FLAGS)) == function_flags
+        && frame_locals_mapping(frame) == NULL
+        && frame_is_fresh(frame)
+        && frame_function(frame) != NULL;
+}
+
+/* Gives the frame the size that other code needs, if the stack has room. */
+static int
+resize_frame(PyThreadState *tstate, Frame *frame, PyCodeObject *code)
+{
+    PyObject **base = (PyObject **)frame;
+    if (base + code_frame_words(frame_code(frame)) != tstate->datastack_top) {
+        return 0;
+    }
+    Py_ssize_t words = code_frame_words(code);
+    if (words >= tstate->datastack_limit - base) {
+        return 0;
+    }
+    tstate->datastack_top = base + words;
+    return 1;
+}
+
+static PyObject *
+run_in_frame(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry)
+{
+    PyCodeObject *code = entry->code;
+    for (int i = code_argument_slots(frame_code(frame)); i < code->co_nlocalsplus; i++) {
+        frame->localsplus[i] = NULL;
+    }
+    frame_set_code(frame, code);
+    return evaluate(thread, tstate, frame, 0);
+}
+
+/* A function around the entry's code that shares what the frame's has. */
+static PyObject *
+function_like(PyFunctionObject *function, PyCodeObject *code)
+{
+    PyObject *made = PyFunction_New((PyObject *)code, function->func_globals);
+    if (made == NULL) {
+        return NULL;
+    }
+    PyFunctionObject *copy = (PyFunctionObject *)made;
+    Py_INCREF(function->func_builtins);
+    Py_XSETREF(copy->func_builtins, function->func_builtins);
+    Py_XINCREF(function->func_closure);
+    Py_XSETREF(copy->func_closure, function->func_closure);
+    return made;
+}
+
+/* Calls the entry as a function. The arguments move into a tail record, which
+ * lends them to the call until its frame is there. */
+static PyObject *
+run_as_function(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry)
+{
+    thread->scope.engine->as_function++;
+    int count = code_argument_slots(frame_code(frame));
+    Tail *record = PyObject_NewVar(Tail, &Tail_Type, count + 1);
+    if (record == NULL) {
+        frame_discard(tstate, frame);
+        return NULL;
+    }
+    record->items[0] = function_like(frame_function(frame), entry->code);
+    for (int i = 0; i < count; i++) {
+        record->items[i + 1] = frame->localsplus[i];
+        frame->localsplus[i] = NULL;
+    }
+    frame_discard(tstate, frame);
+    if (record->items[0] == NULL) {
+        Py_DECREF(record);
+        return NULL;
+    }
+    PyObject *function = Py_NewRef(record->items[0]);
+    scope_set_mode(thread, MODE_OPEN);
+    PyObject *result = call_handed(thread, function, record->items + 1, (size_t)count, NULL,
+                                   (PyObject *)record);
+    Py_DECREF(function);
+    return result;
+}
+
+static PyObject *
+run_entry(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry, int handed)
+{
+    Scope saved;
+    Py_INCREF(entry);
+    entry->hits++;
+    scope_count_capture(thread);
+    scope_enter(thread, &saved, MODE_REPLAYING);
+    thread->scope.running = entry;
+    thread->scope.patience = NULL;
+    PyObject *result;
+    if (resize_frame(tstate, frame, entry->code)) {
+        result = run_in_frame(thread, tstate, frame, entry);
+        if (!handed && result != NULL && Py_TYPE(result) == &Tail_Type) {
+            frame_drop_locals(frame);
+        }
+    }
+    else {
+        result = run_as_function(thread, tstate, frame, entry);
+    }
+    scope_leave(thread, &saved);
+    Py_DECREF(entry);
+    return handed ? result : tail_run(thread, result);
+}
+
+/* Runs a frame as it is. What it calls is looked up still; a frame started by
+ * the trampoline begins a count of its own. */
+static PyObject *
+run_eagerly(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot, int handed)
+{
+    thread->scope.engine->eager++;
+    if (!handed) {
+        scope_count_eager(thread);
+        return hook_pass(thread, tstate, frame, 0);
+    }
+    Scope saved;
+    scope_enter(thread, &saved, slot->patience > 0 ? MODE_OPEN : MODE_REPLAYING);
+    thread->scope.patience = &slot->patience;
+    scope_count_eager(thread);
+    PyObject *result = hook_pass(thread, tstate, frame, 0);
+    scope_leave(thread, &saved);
+    return result;
+}
+
+static PyObject *
+run_without_hook(Thread *thread, PyThreadState *tstate, Frame *frame, Mode mode)
+{
+    Scope saved;
+    scope_enter(thread, &saved, mode);
+    PyObject *result = hook_pass(thread, tstate, frame, 0);
+    scope_leave(thread, &saved);
+    return result;
+}
+
+/* More entries of one code object than any engine's limit allows. */
+#define MOST_ENTRIES 1024
+
+static PyObject *
+misses_tuple(EntryList *list, const int *failed)
+{
+    Py_ssize_t count = list == NULL ? 0 : list->count;
+    PyObject *misses = PyTuple_New(count);
+    for (Py_ssize_t i = 0; misses != NULL && i < count; i++) {
+        PyObject *miss = Py_BuildValue("(Oi)", list->items[i], failed[i]);
+        if (miss == NULL) {
+            Py_CLEAR(misses);
+            break;
+        }
+        PyTuple_SET_ITEM(misses, i, miss);
+    }
+    return misses;
+}
+
+/* The entry whose guards hold, as a new reference; or NULL, with the guard that
+ * failed for every entry in *misses, a tuple of (entry, index). Not inlined:
+ * its array must not lie on the C stack while the frame runs. */
+static Py_NO_INLINE Entry *
+find_entry(CodeSlot *slot, Frame *frame, PyObject **misses)
+{
+    EntryList *list = entry_list_share(slot);
+    Py_ssize_t count = list == NULL ? 0 : list->count;
+    int failed[MOST_ENTRIES];
+    Entry *found = NULL;
+    PyFunctionObject *function = frame_function(frame);
+    GuardScope scope = {
+        .locals = frame->localsplus,
+        .local_count = code_argument_slots(frame_code(frame)),
+        .closure = function->func_closure,
+        .globals = frame->f_globals,
+        .builtins = frame->f_builtins,
+    };
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Entry *entry = list->items[i];
+        failed[i] = entry->guards == NULL ? -1 : guards_check(entry->guards, &scope);
+        if (failed[i] < 0) {
+            found = entry;
+            Py_INCREF(entry);
+            break;
+        }
+    }
+    if (found == NULL) {
+        *misses = misses_tuple(list, failed);
+    }
+    else if (found != list->items[0]) {
+        entry_promote(slot, found);
+    }
+    entry_list_release(list);
+    return found;
+}
+
+static PyObject *
+arguments_tuple(Frame *frame)
+{
+    int count = code_argument_slots(frame_code(frame));
+    PyObject *arguments = PyTuple_New(count);
+    for (int i = 0; arguments != NULL && i < count; i++) {
+        PyTuple_SET_ITEM(arguments, i, Py_NewRef(frame->localsplus[i]));
+    }
+    return arguments;
+}
+
+/* Asks the engine. What it runs meanwhile is never looked up. */
+static PyObject *
+ask_engine(Thread *thread, Frame *frame, PyObject *misses)
+{
+    PyObject *arguments = arguments_tuple(frame);
+    if (arguments == NULL) {
+        return NULL;
+    }
+    PyObject *args[] = {
+        (PyObject *)frame_function(frame), (PyObject *)frame_code(frame), arguments, misses,
+    };
+    Scope saved;
+    scope_enter(thread, &saved, MODE_CAPTURING);
+    thread->scope.running = NULL;
+    PyObject *answer = PyObject_Vectorcall(thread->scope.engine->compile, args, 4, NULL);
+    scope_leave(thread, &saved);
+    Py_DECREF(arguments);
+    return answer;
+}
+
+/* Takes the engine's answer: 1 when it is an entry to run, 0 when the frame
+ * runs eagerly, -1 with an exception. */
+static int
+take_answer(CodeSlot *slot, Frame *frame, PyObject *answer)
+{
+    if (answer == NULL) {
+        return -1;
+    }
+    if (answer == Py_None) {
+        return 0;
+    }
+    if (answer == decision_skip || answer == decision_skip_below) {
+        slot->decision = answer == decision_skip ? DECISION_SKIP : DECISION_SKIP_BELOW;
+        return 0;
+    }
+    if (Py_TYPE(answer) != &Entry_Type) {
+        PyErr_Format(PyExc_TypeError,
+                     "the compile callback returned %.100s, not Entry, None, SKIP or SKIP_BELOW",
+                     Py_TYPE(answer)->tp_name);
+        return -1;
+    }
+    Entry *entry = (Entry *)answer;
+    if (!entry_fits(entry, frame_code(frame)) || entry_publish(slot, entry) < 0) {
+        return -1;
+    }
+    slot->engine->captures++;
+    return 1;
+}
+
+static PyObject *
+compile_and_run(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot,
+                PyObject *misses, int handed)
+{
+    slot->engine->misses++;
+    PyObject *answer = misses == NULL ? NULL : ask_engine(thread, frame, misses);
+    Py_XDECREF(misses);
+    PyObject *result = NULL;
+    switch (take_answer(slot, frame, answer)) {
+    case 1:
+        result = run_entry(thread, tstate, frame, (Entry *)answer, handed);
+        break;
+    case 0:
+        if (slot->decision == DECISION_SKIP_BELOW) {
+            result = run_without_hook(thread, tstate, frame, MODE_DISABLED);
+        }
+        else {
+            result = run_eagerly(thread, tstate, frame, slot, handed);
+        }
+        break;
+    default:
+        frame_discard(tstate, frame);
+    }
+    Py_XDECREF(answer);
+    return result;
+}
+
+static PyObject *
+run_frame(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot, int handed)
+{
+    PyObject *misses = NULL;
+    Entry *entry = find_entry(slot, frame, &misses);
+    if (entry == NULL) {
+        return compile_and_run(thread, tstate, frame, slot, misses, handed);
+    }
+    slot->engine->hits++;
+    PyObject *result = run_entry(thread, tstate, frame, entry, handed);
+    Py_DECREF(entry);
+    return result;
+}
+
+/* True when this is the frame the trampoline asked for: what it lent is let
+ * go, for the frame has references of its own now. */
+static int
+take_handed(Thread *thread, PyThreadState *tstate, Frame *frame)
+{
+    if (thread->handed == NULL || thread->handed != (PyObject *)frame_function(frame)
+        || thread->handed_from != innermost_frame(tstate)) {
+        return 0;
+    }
+    thread->handed = NULL;
+    Py_CLEAR(thread->lent);
+    return 1;
+}
+
+PyObject *
+hook_frame(PyThreadState *tstate, Frame *frame, int throwflag)
+{
+    Thread *thread = thread_state();
+    if (thread->scope.mode != MODE_OPEN || throwflag || thread->chained == frame
+        || !is_capturable(frame)) {
+        return hook_pass(thread, tstate, frame, throwflag);
+    }
+    Engine *engine = thread->scope.engine;
+    int handed = take_handed(thread, tstate, frame);
+    if (handed && thread->scope.running != NULL
+        && frame_code(frame) == thread->scope.running->code) {
+        /* run_as_function came for its frame */
+        scope_set_mode(thread, MODE_REPLAYING);
+        return evaluate(thread, tstate, frame, 0);
+    }
+    if (tstate->c_tracefunc != NULL) {
+        engine->tracing++;
+        engine_notice(engine, NOTICE_TRACING);
+        return hook_pass(thread, tstate, frame, 0);
+    }
+    if (stack_is_low(thread, tstate)) {
+        engine->stack++;
+        engine_notice(engine, NOTICE_STACK);
+        return run_without_hook(thread, tstate, frame, MODE_REPLAYING);
+    }
+    CodeSlot *slot = code_slot(frame_code(frame), engine, 1);
+    if (slot == NULL) {
+        frame_discard(tstate, frame);
+        return NULL;
+    }
+    if (slot->decision == DECISION_SKIP) {
+        return run_eagerly(thread, tstate, frame, slot, handed);
+    }
+    if (slot->decision == DECISION_SKIP_BELOW) {
+        return run_without_hook(thread, tstate, frame, MODE_DISABLED);
+    }
+    return run_frame(thread, tstate, frame, slot, handed);
+}

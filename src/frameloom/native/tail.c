@@ -1,0 +1,316 @@
+/* Tail records, the loop that runs them, and what generated code calls.
+ *
+ * A frame that stops at a graph break does not call the function that goes on
+ * in its place: it returns a record of that call, and the loop makes it after
+ * the frame is gone. A million breaks take the stack of one. */
+#include "native.h"
+
+/* ---- Tail ---- */
+
+static void
+tail_dealloc(Tail *self)
+{
+    for (Py_ssize_t i = 0; i < Py_SIZE(self); i++) {
+        Py_XDECREF(self->items[i]);
+    }
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyObject *
+tail_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *names)
+{
+    Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    if (names != NULL && PyTuple_GET_SIZE(names) > 0) {
+        PyErr_SetString(PyExc_TypeError, "Tail() takes no keyword arguments");
+        return NULL;
+    }
+    if (count == 0) {
+        PyErr_SetString(PyExc_TypeError, "Tail() takes a function and its arguments");
+        return NULL;
+    }
+    Tail *self = PyObject_NewVar(Tail, (PyTypeObject *)type, count);
+    for (Py_ssize_t i = 0; self != NULL && i < count; i++) {
+        self->items[i] = Py_NewRef(args[i]);
+    }
+    return (PyObject *)self;
+}
+
+static PyObject *
+tail_repr(Tail *self)
+{
+    return PyUnicode_FromFormat("<Tail call of %R with %zd arguments>", self->items[0],
+                                Py_SIZE(self) - 1);
+}
+
+PyTypeObject Tail_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "frameloom.native.Tail",
+    .tp_doc = "Tail(function, /, *arguments)\n--\n\n"
+              "What an entry returns to have a call made after its frame is gone.",
+    .tp_basicsize = offsetof(Tail, items),
+    .tp_itemsize = sizeof(PyObject *),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .tp_vectorcall = tail_vectorcall,
+    .tp_dealloc = (destructor)tail_dealloc,
+    .tp_repr = (reprfunc)tail_repr,
+    .tp_free = PyObject_Free,
+};
+
+/* ---- the loop ---- */
+
+/* Calls with the next frame of this very function marked: its tail record is
+ * given back here. lent, if any, owns the arguments; the reference is taken,
+ * and dropped as soon as the frame has references of its own. */
+PyObject *
+call_handed(Thread *thread, PyObject *function, PyObject *const *args, size_t nargsf,
+            PyObject *names, PyObject *lent)
+{
+    PyObject *outer_function = thread->handed;
+    Frame *outer_from = thread->handed_from;
+    PyObject *outer_lent = thread->lent;
+    thread->handed = PyFunction_Check(function) ? function : NULL;
+    thread->handed_from = innermost_frame(PyThreadState_Get());
+    thread->lent = lent;
+    PyObject *result = PyObject_Vectorcall(function, args, nargsf, names);
+    lent = thread->lent;
+    thread->handed = outer_function;
+    thread->handed_from = outer_from;
+    thread->lent = outer_lent;
+    Py_XDECREF(lent);
+    return result;
+}
+
+static int
+is_tail(PyObject *result)
+{
+    return result != NULL && Py_TYPE(result) == &Tail_Type;
+}
+
+/* Runs tail records until a result comes. Takes the reference to result. */
+PyObject *
+tail_run(Thread *thread, PyObject *result)
+{
+    if (!is_tail(result)) {
+        return result;
+    }
+    Scope saved;
+    int looks_up = thread->scope.mode == MODE_OPEN || thread->scope.mode == MODE_REPLAYING;
+    scope_enter(thread, &saved, thread->scope.mode);
+    thread->scope.patience = NULL;
+    while (is_tail(result)) {
+        Tail *record = (Tail *)result;
+        PyObject *function = Py_NewRef(record->items[0]);
+        if (looks_up) {
+            thread->scope.engine->tails++;
+            scope_set_mode(thread, MODE_OPEN);
+        }
+        result = call_handed(thread, function, record->items + 1, (size_t)(Py_SIZE(record) - 1),
+                             NULL, result);
+        Py_DECREF(function);
+    }
+    scope_leave(thread, &saved);
+    return result;
+}
+
+static PyObject *
+trampoline(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    if (count < 1) {
+        PyErr_SetString(PyExc_TypeError, "trampoline() takes a function and its arguments");
+        return NULL;
+    }
+    Thread *thread = thread_state();
+    Scope saved;
+    scope_enter(thread, &saved, thread->scope.mode);
+    PyObject *result = PyObject_Vectorcall(args[0], args + 1, (size_t)(count - 1), names);
+    scope_leave(thread, &saved);
+    return tail_run(thread, result);
+}
+
+/* ---- functions ---- */
+
+static PyObject *
+function_of(PyObject *code, PyObject *globals, PyObject *builtins, PyObject *closure)
+{
+    if (!PyCode_Check(code) || !PyDict_Check(globals)) {
+        PyErr_SetString(PyExc_TypeError, "a code object and a dict of globals expected");
+        return NULL;
+    }
+    Py_ssize_t cells = closure == NULL ? 0 : PyTuple_GET_SIZE(closure);
+    if (((PyCodeObject *)code)->co_nfreevars != cells) {
+        PyErr_Format(PyExc_ValueError, "%U has %d free variables, not %zd",
+                     ((PyCodeObject *)code)->co_qualname, ((PyCodeObject *)code)->co_nfreevars,
+                     cells);
+        return NULL;
+    }
+    PyObject *made = PyFunction_New(code, globals);
+    if (made == NULL) {
+        return NULL;
+    }
+    PyFunctionObject *function = (PyFunctionObject *)made;
+    if (builtins != NULL) {
+        Py_INCREF(builtins);
+        Py_XSETREF(function->func_builtins, builtins);
+    }
+    function->func_closure = Py_XNewRef(closure);
+    return made;
+}
+
+static PyObject *
+make_function(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count < 2 || count > 3) {
+        PyErr_SetString(PyExc_TypeError, "make_function() takes code, globals and a closure");
+        return NULL;
+    }
+    PyObject *closure = count == 3 && args[2] != Py_None ? args[2] : NULL;
+    if (closure != NULL) {
+        if (!PyTuple_Check(closure)) {
+            PyErr_SetString(PyExc_TypeError, "a closure is a tuple of cells");
+            return NULL;
+        }
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(closure); i++) {
+            if (!PyCell_Check(PyTuple_GET_ITEM(closure, i))) {
+                PyErr_SetString(PyExc_TypeError, "a closure is a tuple of cells");
+                return NULL;
+            }
+        }
+    }
+    return function_of(args[0], args[1], NULL, closure);
+}
+
+static Frame *
+calling_frame(void)
+{
+    Frame *frame = current_frame(PyThreadState_Get());
+    if (frame == NULL || frame_function(frame) == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "not called from a Python function");
+        return NULL;
+    }
+    return frame;
+}
+
+static PyObject *
+resume_function(PyObject *Py_UNUSED(module), PyObject *code)
+{
+    Frame *frame = calling_frame();
+    if (frame == NULL) {
+        return NULL;
+    }
+    return function_of(code, frame->f_globals, frame->f_builtins,
+                       frame_function(frame)->func_closure);
+}
+
+static PyObject *
+frame_globals(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    Frame *frame = calling_frame();
+    return frame == NULL ? NULL : Py_NewRef(frame->f_globals);
+}
+
+/* ---- scopes ---- */
+
+static PyObject *
+open_scope(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    Thread *thread = thread_state();
+    Entry *entry = thread->scope.running;
+    if (thread->scope.mode == MODE_REPLAYING && entry != NULL && entry->patience > 0) {
+        thread->scope.patience = &entry->patience;
+        scope_set_mode(thread, MODE_OPEN);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+close_scope(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    Thread *thread = thread_state();
+    if (thread->scope.mode == MODE_OPEN && thread->scope.running != NULL) {
+        thread->scope.patience = NULL;
+        scope_set_mode(thread, MODE_REPLAYING);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+in_compiled(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    return PyBool_FromLong(thread_state()->depth > 0);
+}
+
+static PyObject *
+state(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    static const char *const names[] = {
+        [MODE_IDLE] = "idle", [MODE_OPEN] = "open", [MODE_REPLAYING] = "replaying",
+        [MODE_CAPTURING] = "capturing", [MODE_DISABLED] = "disabled",
+    };
+    return PyUnicode_FromString(names[thread_state()->scope.mode]);
+}
+
+static PyObject *
+hook_is_in(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    _PyFrameEvalFunction now = _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Get());
+    return PyBool_FromLong(now == hook_frame);
+}
+
+static PyObject *
+call_in_mode(PyObject *const *args, Py_ssize_t count, PyObject *names, Mode mode)
+{
+    if (count < 1) {
+        PyErr_SetString(PyExc_TypeError, "a function to call expected");
+        return NULL;
+    }
+    Thread *thread = thread_state();
+    Scope saved;
+    scope_enter(thread, &saved, mode);
+    PyObject *result = PyObject_Vectorcall(args[0], args + 1, (size_t)(count - 1), names);
+    scope_leave(thread, &saved);
+    return result;
+}
+
+static PyObject *
+call_disabled(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count,
+              PyObject *names)
+{
+    return call_in_mode(args, count, names, MODE_DISABLED);
+}
+
+static PyObject *
+call_capturing(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count,
+               PyObject *names)
+{
+    return call_in_mode(args, count, names, MODE_CAPTURING);
+}
+
+PyMethodDef tail_methods[] = {
+    {"trampoline", (PyCFunction)(void (*)(void))trampoline, METH_FASTCALL | METH_KEYWORDS,
+     "trampoline(function, /, *arguments, **names)\n--\n\n"
+     "Calls the function, then whatever tail records it leads to, and returns the result."},
+    {"make_function", (PyCFunction)(void (*)(void))make_function, METH_FASTCALL,
+     "make_function(code, globals, closure=None, /)\n--\n\nA function; closure is a tuple of cells."},
+    {"resume_function", resume_function, METH_O,
+     "resume_function(code, /)\n--\n\n"
+     "A function with the globals, builtins and closure of the function that calls this."},
+    {"frame_globals", frame_globals, METH_NOARGS,
+     "frame_globals()\n--\n\nThe globals of the function that calls this."},
+    {"open_scope", open_scope, METH_NOARGS,
+     "open_scope()\n--\n\n"
+     "Has the frames that the running entry goes on to call looked up, until it returns."},
+    {"close_scope", close_scope, METH_NOARGS,
+     "close_scope()\n--\n\nTakes open_scope() back."},
+    {"in_compiled", in_compiled, METH_NOARGS,
+     "in_compiled()\n--\n\nWhether this thread is anywhere below a compiled callable."},
+    {"state", state, METH_NOARGS,
+     "state()\n--\n\n'idle', 'open', 'replaying', 'capturing' or 'disabled': what this thread does."},
+    {"hook_is_in", hook_is_in, METH_NOARGS,
+     "hook_is_in()\n--\n\nWhether the frame evaluation function is set, for any thread."},
+    {"call_disabled", (PyCFunction)(void (*)(void))call_disabled, METH_FASTCALL | METH_KEYWORDS,
+     "call_disabled(function, /, *arguments, **names)\n--\n\nCalls with no frame looked up below."},
+    {"call_capturing", (PyCFunction)(void (*)(void))call_capturing, METH_FASTCALL | METH_KEYWORDS,
+     "call_capturing(function, /, *arguments, **names)\n--\n\n"
+     "Calls as the engine's own code: compiled callables below run eagerly too."},
+    {NULL},
+};
