@@ -56,6 +56,10 @@ test-core:
 
 ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g
 ASAN_BUILD  = build/asan-$(notdir $(CORE))
+ASAN_RUN    = PYTHONPATH=$(ASAN_BUILD)/lib PYTHONMALLOC=malloc \
+  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
+  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+  $(CORE)/bin/python
 
 # Leaks are judged by reference counts and memory over a million calls, not by the sanitizer: CPython never frees all.
 test-native-asan:
@@ -65,10 +69,8 @@ test-native-asan:
 	rm -rf $(ASAN_BUILD)
 	CFLAGS='$(ASAN_FLAGS)' LDFLAGS='-fsanitize=address,undefined' \
 	  $(CORE)/bin/python setup.py --quiet build --build-base $(ASAN_BUILD) --build-lib $(ASAN_BUILD)/lib
-	PYTHONPATH=$(ASAN_BUILD)/lib PYTHONMALLOC=malloc \
-	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
-	  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-	  $(CORE)/bin/python -m pytest -m 'not slow and not torch' tests/native
+	$(ASAN_RUN) -c 'from frameloom.native import _native; assert "asan" in _native.__file__, _native.__file__'
+	$(ASAN_RUN) -m pytest -m 'not slow and not torch' tests/native
 
 test-all: $(VENV)/.built
 	$(PY) -m pytest --hypothesis-profile=all --durations=50 tests

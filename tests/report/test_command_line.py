@@ -56,3 +56,12 @@ def test_wrong_usage_ends_with_status_2(arguments, capsys) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     assert stopped.value.code == 2 and "usage: frameloom" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    program = [sys.executable, "-m", "frameloom", "explain", *BREAKS]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().startswith("# FL001")
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
@@ -21,7 +22,7 @@ def _explain(arguments: argparse.Namespace) -> int:
     except (UnknownCode, FileNotFoundError) as error:
         print(f"frameloom: {error}", file=sys.stderr)
         return 2
-    print("\n\n".join(text.strip() for text in texts))
+    print("\n\n".join(text.strip() for text in texts), flush=True)
     return 0
 
 
@@ -36,7 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     explain = commands.add_parser("explain", help="print the page of a graph break; without a code, list all of them")
     explain.add_argument("codes", nargs="*", metavar="CODE", help="such as FL201")
     parsed = parser.parse_args(arguments)
-    return COMMANDS[parsed.command](parsed)
+    try:
+        return COMMANDS[parsed.command](parsed)
+    except BrokenPipeError:
+        _close_quietly()
+        return 0
+
+
+def _close_quietly() -> None:
+    """The reader (`| head`) has seen enough: keep the interpreter from complaining when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _version() -> str:
