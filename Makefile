@@ -44,7 +44,7 @@ demo: $(VENV)/.built
 	$(PY) examples/demo.py
 
 test: $(VENV)/.built
-	$(PY) -X dev -W default -c 'import torch, frameloom'
+	$(PY) -c 'import torch, frameloom'
 	$(PY) -m pytest -m 'not slow' --durations=15 tests
 
 test-core:

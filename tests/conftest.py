@@ -3,7 +3,11 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 from pathlib import Path
+
+# An internal error is a failure here, not an eager run with a warning; tests of the latter patch the setting.
+os.environ.setdefault("FRAMELOOM_STRICT", "1")
 
 import hypothesis
 import pytest

@@ -5,16 +5,22 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-STAGES: Mapping[str, Callable[[], contextlib.AbstractContextManager[None]]] = MappingProxyType({})
-"""By code: a context in which the program of the page gives its message."""
+from frameloom import config
+
+Stage = Callable[[], contextlib.AbstractContextManager[object]]
 
 
 @contextlib.contextmanager
-def bare_stage() -> Iterator[None]:
-    """The stage of a program that needs nothing."""
-    yield
+def _users_settings() -> Iterator[None]:
+    """The tests run with `strict`; a user does not."""
+    with config.patch(strict=False):
+        yield
 
 
-def stage(code: str) -> contextlib.AbstractContextManager[None]:
+STAGES: Mapping[str, Stage] = MappingProxyType({"FL901": _users_settings})
+"""By code: a context in which the program of the page gives its message."""
+
+
+def stage(code: str) -> contextlib.AbstractContextManager[object]:
     """The context in which the program of `code` runs."""
-    return STAGES.get(code, bare_stage)()
+    return STAGES.get(code, contextlib.nullcontext)()
