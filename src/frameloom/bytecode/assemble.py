@@ -7,8 +7,9 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
-from bytecode import ConcreteBytecode, ConcreteInstr, InstrLocation
+from bytecode import ConcreteBytecode, ConcreteInstr
 from bytecode.concrete import ExceptionTableEntry
+from bytecode.instr import InstrLocation
 
 from .decode import cache_units
 from .program import Position

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import opcode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType
 from typing import Any, NamedTuple
@@ -71,14 +71,20 @@ class Emitter:
     def scratch(self, name: str) -> int:
         """A new local of the code, not of the user's: its index. `name` should be no identifier, such as ".graph"."""
         self._scratch.append(name)
-        return len(self.slots) + len(self._hidden) + len(self._scratch) - 1
+        return self._register(name)
 
     def hidden_argument(self, name: str) -> int:
         """A new last parameter: its index. To be asked for before any `scratch`."""
         if self._scratch:
             raise ValueError("hidden arguments come before scratch locals")
         self._hidden.append(name)
-        return len(self.slots) + len(self._hidden) - 1
+        return self._register(name)
+
+    def _register(self, name: str) -> int:
+        index = len(self.slots) + len(self._hidden) + len(self._scratch) - 1
+        if self._slot_index.setdefault(name, index) != index:
+            raise ValueError(f"there is a slot {name!r} already")
+        return index
 
     def _at(self, slot: str | int) -> int:
         return self._slot_index[slot] if isinstance(slot, str) else slot
@@ -177,6 +183,11 @@ class Emitter:
             self.depth = max(self.depth, label.depth) if fell_in else label.depth
         self._grow(self.depth)
 
+    def assume_depth(self, depth: int) -> None:
+        """The stack is at least this deep here, whatever the opcodes' static effects add up to."""
+        self.depth = max(self.depth, depth)
+        self._grow(self.depth)
+
     def begin_region(self, target: Label, depth: int, lasti: bool = False) -> None:
         """From here exceptions go to `target`: with the stack cut to `depth`, then the offset if `lasti`, then the exception."""
         if self._open is not None:
@@ -231,6 +242,11 @@ class Emitter:
 
     def delete_fast(self, slot: str | int) -> None:
         self.op("DELETE_FAST", self._at(slot))
+
+    def move_fast(self, slot: str | int) -> None:
+        """Push what the slot holds and empty it: the frame keeps no reference if a traceback keeps the frame."""
+        self.load_fast(slot)
+        self.delete_fast(slot)
 
     def load_deref(self, slot: str | int) -> None:
         self.op("LOAD_DEREF", self._at(slot))
@@ -383,14 +399,16 @@ class Emitter:
             load()
             self.push_null()
 
-    def load_callable_const(self, value: Any) -> None:
+    def begin_call(self, function: Any) -> None:
         """Begin a call of a constant."""
-        self.load_callable(lambda: self.load_const(value))
+        self.load_callable(lambda: self.load_const(function))
 
     def call(self, argc: int) -> None:
         """End a call whose `argc` positional arguments lie above the callable."""
         for name, arg in version.call(argc):
             self.op(name, arg)
+
+    end_call = call
 
     def call_kw(self, argc: int, names: tuple[str, ...]) -> None:
         """End a call with `argc` arguments, the last of them keywords with these names."""
@@ -409,13 +427,31 @@ class Emitter:
             self.load_const(value)
         self.call(len(extra))
 
-    def make_function(self, code: CodeType, load_closure: Callable[[], int] | None = None) -> None:
-        """Push a new function with the running frame's globals. `load_closure` pushes its cells and returns how many."""
-        closure = 0
-        if load_closure is not None:
-            closure = load_closure()
-            if closure:
-                self.build_tuple(closure)
+    def call_constant_before(self, function: Any, first: Any) -> None:
+        """Replace the top by `function(first, top)`, both constants."""
+        self.load_const(function)
+        self.swap()
+        self.load_const(first)
+        self.swap()
+        self.call(1)
+
+    def call_with_tuple_under(self, function: Any) -> None:
+        """Replace the tuple on top by `function(*tuple)`."""
+        if version.NULL_FIRST:
+            self.load_const(function)
+            self.push_null()
+        else:
+            self.push_null()
+            self.load_const(function)
+        self.swap(3)
+        self.call_ex()
+
+    def make_function(self, code: CodeType, closure: Sequence[str | int] = ()) -> None:
+        """Push a new function with the running frame's globals; its closure is the cells in these slots."""
+        for slot in closure:
+            self.load_closure(slot)
+        if closure:
+            self.build_tuple(len(closure))
         self.load_const(code)
         for name, arg in version.make_function(bool(closure)):
             self.op(name, arg)
