@@ -53,7 +53,7 @@ def call_function(m: Machine, fn: Obj, args: list[Value], kwargs: dict[str, Valu
         if result is not NotImplemented:
             return result
     if fn.real is not None:
-        refusal = REFUSED.get(fn.real.object)
+        refusal = REFUSED.get(m.observe.peek(fn))
         if refusal is not None:
             m.observe.identify(fn)
             raise GraphBreak(refusal.kind, refusal.because)

@@ -62,7 +62,7 @@ def _remember_origin(frame: Frame, exception: Value) -> None:
     session = frame.session
     program = frame.program
     if ("raise", program.code, frame.index) in session.decisions:
-        raise GraphBreak("FL503", "an exception that escapes its handler is raised here")
+        raise GraphBreak("FL005", "an exception that escapes its handler is raised here")
     known = frame.origins.get(id(exception))
     if known is None:
         known = Checkpoint(

@@ -125,8 +125,7 @@ class Machine:
 
     def specialise(self, node: Node) -> Const:
         """Guard a promoted number by its value after all."""
-        self.session.guard("EQUAL", node.real.source, node.real.object)
-        return Const(node.real.object)
+        return self.observe.specialise(node)
 
 
 def error_details(cls: type) -> list:

@@ -297,7 +297,7 @@ def same_atom(a: Any, b: Any) -> bool:
     return type(a) is int and a == b and -5 <= a <= 256
 
 
-# -- truth, containment ----------------------------------------------------------------------------------------------
+# -- truth ----------------------------------------------------------------------------------------------------------
 
 
 def truth(m: Machine, value: Value, link: Link | None = None) -> Value:
@@ -381,28 +381,6 @@ def equal(m: Machine, a: Value, b: Value) -> bool:
 def identical_quietly(a: Value, b: Value) -> bool:
     """Identity that needs no guard."""
     return a is b or type(a) is Const and type(b) is Const and a.value is b.value
-
-
-def contains(m: Machine, container: Value, item: Value, link: Link | None = None) -> Value:
-    """`item in container`."""
-    if type(container) is Const and type(item) is Const:
-        return m.fold(operator.contains, container.value, item.value)
-    if is_graph(container):
-        found = m.domain.operator(m.session, "in", [container, item])
-        if found is not NOT_HANDLED:
-            return found
-    slot = m.observe.type_lookup(container.cls, "__contains__")
-    if slot is not ABSENT:
-        return truth(m, _call_slot(m, slot, container, [item]))
-    from frameloom.interpreter.iteration import iterate, next_item
-
-    iterator = iterate(m, container)
-    while True:
-        found = next_item(m, iterator)
-        if found is None:
-            return FALSE
-        if equal(m, found, item):
-            return TRUE
 
 
 # -- subscripts ------------------------------------------------------------------------------------------------------

@@ -58,8 +58,8 @@ def handle_of(session: Any, value: Value) -> Any:
     if class_hashable(cls):
         if value.real is None:
             return value
-        session.observe.identify(value)
-        return value.real.object if host_hashable(value.real.object) else value
+        found = session.observe.known(value)
+        return found if host_hashable(found) else value
     return None
 
 

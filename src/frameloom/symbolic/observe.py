@@ -69,6 +69,19 @@ class Observer:
             self.session.journal.set_item(self.seen, source, known)
         return known
 
+    def specialise(self, node: Node) -> Const:
+        """The value of a promoted number after all, guarded."""
+        self.session.guard("EQUAL", node.real.source, node.real.object)
+        return Const(node.real.object)
+
+    def global_entry(self, real: Real, name: str) -> Value:
+        """A global of the root function, read by the way its code reads it, or ABSENT."""
+        found = dict.get(real.object, name, MISSING)
+        if found is MISSING:
+            self.session.guard("NO_KEY", real.source, name)
+            return ABSENT
+        return self.wrap(found, self.session.sources.global_(name))
+
     def singleton(self, found: Any, source: Source) -> Const:
         """An immutable object known by identity."""
         self.session.guard("IS", source, found)

@@ -114,6 +114,10 @@ class Sources:
     def builtin(self, name: str) -> Source:
         return self._root("builtin", name)
 
+    def function_globals(self) -> Source:
+        """The globals dictionary of the running function, for guards only."""
+        return self._root("function_globals", None)
+
     def const(self, value: Any) -> Source:
         return self._root("const", value, id(value))
 
@@ -142,11 +146,16 @@ def _const_text(_: str, value: Any) -> str:
     return f"<constant {type(value).__name__}>"
 
 
+def _guards_only(out: Any, key: Any) -> None:
+    raise AssertionError("this source is guarded, never loaded")
+
+
 ROOTS: dict[str, Step] = {
     "local": Step(lambda s, k: _from(s.locals, k), lambda out, k: out.load_fast(k), lambda _, k: k),
     "cell": Step(lambda s, k: _from(s.closure, k), lambda out, k: out.load_closure(k), lambda _, k: f"<cell {k}>"),
     "global": Step(lambda s, k: _from(s.globals, k), lambda out, k: out.load_global(k), lambda _, k: f"globals.{k}"),
     "builtin": Step(lambda s, k: _from(s.builtins, k), lambda out, k: out.load_global(k), lambda _, k: f"builtins.{k}"),
+    "function_globals": Step(lambda s, k: s.globals, _guards_only, lambda _, k: "globals()"),
     "const": Step(lambda s, k: k, lambda out, k: out.load_const(k), _const_text),
 }
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from frameloom.interpreter.attributes import get_attribute, get_method, set_attribute
 from frameloom.interpreter.frame import Frame, Link
-from frameloom.interpreter.operators import binary, compare, contains, get_item, identical, set_item, truth, unary
+from frameloom.interpreter.containment import contains
+from frameloom.interpreter.operators import binary, compare, get_item, identical, set_item, truth, unary
 from frameloom.interpreter.registry import opcode
 from frameloom.symbolic.values import ABSENT, NULL, Const, boolean
 

@@ -138,12 +138,7 @@ def globals_object(frame: Frame) -> Obj:
 
 
 def _read_global(session: Any, real: Real, name: str) -> Value:
-    """A global of the root function, read by the way its code reads it."""
-    found = dict.get(real.object, name, ABSENT)
-    if found is ABSENT:
-        session.guard("NO_KEY", session.sources.const(real.object), name)
-        return ABSENT
-    return session.observe.wrap(found, session.sources.global_(name))
+    return session.observe.global_entry(real, name)
 
 
 dict_.READERS["global"] = _read_global

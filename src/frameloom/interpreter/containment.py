@@ -1,0 +1,32 @@
+"""Containment: `item in container`."""
+
+from __future__ import annotations
+
+import operator
+
+from frameloom.interpreter.frame import Link
+from frameloom.interpreter.iteration import iterate, next_item
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import _call_slot, equal, is_graph, truth
+from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.values import ABSENT, FALSE, TRUE, Const, Value
+
+
+def contains(m: Machine, container: Value, item: Value, link: Link | None = None) -> Value:
+    """`item in container`."""
+    if type(container) is Const and type(item) is Const:
+        return m.fold(operator.contains, container.value, item.value)
+    if is_graph(container):
+        found = m.domain.operator(m.session, "in", [container, item])
+        if found is not NOT_HANDLED:
+            return found
+    slot = m.observe.type_lookup(container.cls, "__contains__")
+    if slot is not ABSENT:
+        return truth(m, _call_slot(m, slot, container, [item]))
+    iterator = iterate(m, container)
+    while True:
+        found = next_item(m, iterator)
+        if found is None:
+            return FALSE
+        if equal(m, found, item):
+            return TRUE
