@@ -9,7 +9,9 @@ from __future__ import annotations
 import collections
 import enum
 import struct
+import sys
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -33,6 +35,7 @@ TENSOR_FACTS: dict[str, Callable[[torch.Tensor], Any]] = {
     "is_leaf": lambda tensor: tensor.is_leaf,
     "is_conj": lambda tensor: tensor.is_conj(),
     "is_neg": lambda tensor: tensor.is_neg(),
+    "quantisation": lambda tensor: tensor.is_quantized and quantisation(tensor),
     "is_inference": lambda tensor: tensor.is_inference(),
 }
 PLACE_FACTS: dict[str, Callable[[torch.Tensor], Any]] = {
@@ -41,8 +44,17 @@ PLACE_FACTS: dict[str, Callable[[torch.Tensor], Any]] = {
 }
 
 
+def quantisation(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """The scheme, and its numbers where they are the same for the whole tensor."""
+    scheme = tensor.qscheme()
+    whole = scheme in {torch.per_tensor_affine, torch.per_tensor_symmetric}
+    return (scheme, tensor.q_scale(), tensor.q_zero_point()) if whole else (scheme,)
+
+
 def tensor_bits(tensor: torch.Tensor) -> torch.Tensor:
-    """The bytes of the elements of `tensor`, in order."""
+    """The bytes of the elements of `tensor`, in order; of a quantised one, of its integers."""
+    if tensor.is_quantized:
+        tensor = tensor.int_repr()
     return tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
 
 
@@ -219,6 +231,9 @@ class Comparison:
             self.compare(getattr(left, name), getattr(right, name), f"{path}.{name}")
         self.compare(left.gi_frame is None, right.gi_frame is None, f"{path} is finished")
 
+    def reference(self, left: weakref.ref, right: weakref.ref, path: str) -> None:
+        self.compare(left(), right(), f"{path}()")
+
     def module(self, left: torch.nn.Module, right: torch.nn.Module, path: str) -> None:
         """The `__dict__`; hooks without their keys, which are numbers that a global counter gave."""
         if vars(left) is vars(right):
@@ -267,12 +282,20 @@ class Comparison:
 
 
 def same_class(left: type, right: type) -> bool:
-    """Whether the classes are one, or were made by two runs of one class statement inside a function."""
+    """Whether the classes are one, or were made by two runs of one class statement (or call of `type`) in a function."""
     if left is right:
         return True
-    local = "<locals>" in left.__qualname__ and len(left.__mro__) == len(right.__mro__)
     named = (left.__module__, left.__qualname__) == (right.__module__, right.__qualname__)
-    return local and named and all(map(same_class, left.__bases__, right.__bases__))
+    made = named and not has_a_place(left) and len(left.__bases__) == len(right.__bases__)
+    return made and all(map(same_class, left.__bases__, right.__bases__))
+
+
+def has_a_place(kind: type) -> bool:
+    """Whether the class is what its module has under its name: no run made it."""
+    found: Any = sys.modules.get(kind.__module__)
+    for name in kind.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is kind
 
 
 def base_iter(value: Any) -> Iterator[Any]:
@@ -332,6 +355,7 @@ PARTS: tuple[tuple[Any, Callable[..., None]], ...] = (
     (types.BuiltinFunctionType, Comparison.builtin),
     (types.GeneratorType, Comparison.generator),
     (types.CellType, Comparison.cell),
+    (weakref.ref, Comparison.reference),
 )
 
 

@@ -2,6 +2,7 @@
 import collections
 import enum
 import functools
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -86,6 +87,22 @@ def moved() -> collections.OrderedDict:
     return ordered
 
 
+KEPT = []
+
+
+def referred(value: Any) -> weakref.ref:
+    KEPT.append(Box(value))
+    return weakref.ref(KEPT[-1])
+
+
+def quantised(scale: float, more: float = 0.0) -> torch.Tensor:
+    return torch.quantize_per_tensor(grid() + more, scale, 10, torch.quint8)
+
+
+def made() -> Any:
+    return type("Made", (Box,), {})(1)
+
+
 def emptied() -> Slotted:
     slotted = Slotted()
     del slotted.content
@@ -146,6 +163,9 @@ DIFFERENT: dict[str, tuple[Callable[[], Any], Callable[[], Any], str]] = {
     "partial": (lambda: functools.partial(closure, 1), lambda: functools.partial(closure, 2), "__reduce_ex__"),
     "array": (lambda: numpy.arange(3), lambda: numpy.array([0, 1, 3]), "__reduce_ex__"),
     "array's scalar": (lambda: numpy.float32(1), lambda: numpy.float32(2), "__reduce_ex__"),
+    "weak reference": (lambda: referred(1), lambda: referred(2), "().content"),
+    "quantised": (lambda: quantised(0.1), lambda: quantised(0.2), "quantisation"),
+    "quantised value": (lambda: quantised(0.1), lambda: quantised(0.1, 1.0), "elements"),
     "deque": (lambda: collections.deque([1]), lambda: collections.deque([2]), "[0]"),
     "cannot be compared": (lambda: memoryview(b"a"), lambda: memoryview(b"a"), "cannot be compared"),
     "module's parameter": (lambda: torch.nn.Linear(2, 2), lambda: torch.nn.Linear(2, 2), "weight"),
@@ -175,6 +195,7 @@ SAME |= {
     "bfloat16": lambda: grid().to(torch.bfloat16),
     "module": module,
     "local class": lambda: local_instance(),
+    "class made by a call": made,
     "nested": lambda: {"a": [Box(grid()), {"b": (Slotted(shared()), {1.5})}]},
 }
 
