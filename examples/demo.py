@@ -133,7 +133,8 @@ def plain(result: Any) -> Any:
 
 
 def time_of(call: Callable[[], Any]) -> float:
-    """Seconds of one call, the least of those that fit into the time."""
+    """Seconds of one call, the least of those that fit into the time, after one that warms up."""
+    call()
     best, end = float("inf"), time.perf_counter() + TIMED
     while (start := time.perf_counter()) < end:
         call()
@@ -176,7 +177,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def table(outcomes: list[Outcome]) -> Table:
-    shown = Table(title="tiny models, eval mode, no_grad; times in milliseconds, a job with several calls counted whole")
+    shown = Table(title="tiny models in eval mode under no_grad; times in milliseconds")
     for heading in ("model", "backend", "graphs", "ops", "breaks", "equal", "capture", "eager", "compiled"):
         shown.add_column(heading, justify="left" if heading in {"model", "backend"} else "right")
     for outcome in outcomes:

@@ -137,7 +137,7 @@ def detach_is_an_alias(x):
     return y
 
 
-@program()
+@program(graphs=None)
 def data_of_a_tensor(x):
     x.data.add_(1)
     return x * 2

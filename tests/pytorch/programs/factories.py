@@ -29,12 +29,12 @@ def like_the_argument(x):
     return torch.zeros_like(x), torch.ones_like(x, dtype=torch.int8), x.new_ones(2, 2), torch.empty_like(x).shape
 
 
-@program()
+@program(graphs=None)
 def with_options(x):
     return torch.zeros(2, dtype=x.dtype, device=x.device), torch.ones(3, requires_grad=True), torch.zeros((2, 3), dtype=torch.int)
 
 
-@program()
+@program(graphs=None)
 def under_a_device(x):
     with torch.device("cpu"):
         return x + torch.ones(3)

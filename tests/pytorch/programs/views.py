@@ -69,7 +69,7 @@ def joined(x, y):
     return torch.cat([x, y]), torch.cat((x, y), dim=-1), torch.stack([x, y], 1), torch.hstack([x, y])
 
 
-@program()
+@program(graphs=None)
 def as_strided(x):
     return x.as_strided((2, 2), (3, 1)), x.stride(), x.storage_offset(), x[1:].storage_offset()
 
