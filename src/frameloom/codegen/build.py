@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from frameloom.codegen.constants import EntryEmitter
 from frameloom.symbolic.layouts.attributes import fill_attributes, fill_slots
 from frameloom.symbolic.layouts import layout_of
 from frameloom.symbolic.source import ROOTS, STEPS, Source
@@ -25,15 +26,15 @@ class Sequenced(Value):
 
 
 class Builder:
-    """Emits the making of values into `out` (a `bytecode` emitter); `new_name()` gives an unused name for a temporary."""
+    """Emits the making of values into `out`, an `EntryEmitter`.  `needed` lists the sources that are loaded anywhere."""
 
-    def __init__(self, out: Any, new_name: Callable[[], str]) -> None:
+    def __init__(self, out: EntryEmitter, needed: Sequence[Source] = ()) -> None:
         self.out = out
-        self.new_name = new_name
-        self._values: dict[int, str] = {}
-        self._sources: dict[Source, str] = {}
+        self.needed = needed
+        self._values: dict[int, int] = {}
+        self._sources: dict[Source, int] = {}
         self._kept: list[Value] = []  # so that no id in `_values` is used again
-        self.temporaries: list[str] = []
+        self.temporaries: list[int] = []
         self.create_generator: Callable[[Obj], None] = _no_generators
 
     # -- loading -------------------------------------------------------------------------------------------------
@@ -43,9 +44,9 @@ class Builder:
 
     def load_source(self, source: Source) -> None:
         """Push the object that a source named at entry."""
-        name = self._sources.get(source)
-        if name is not None:
-            self.out.load_fast(name)
+        slot = self._sources.get(source)
+        if slot is not None:
+            self.out.load_fast(slot)
         elif source.base is None:
             ROOTS[source.step].emit(self.out, source.key)
         else:
@@ -67,16 +68,22 @@ class Builder:
             self.load_source(source)
             self._sources[source] = self._store()
 
-    def _store(self) -> str:
-        name = self.new_name()
-        self.temporaries.append(name)
-        self.out.store_fast(name)
-        return name
+    def hold_local(self, name: str) -> None:
+        """Hold what an argument slot had at entry, since the slot is about to change."""
+        for source in self.needed:
+            if source.base is None and source.step == "local" and source.key == name:
+                self.hold_source(source)
+
+    def _store(self) -> int:
+        slot = self.out.temporary()
+        self.temporaries.append(slot)
+        self.out.store_fast(slot)
+        return slot
 
     def drop_temporaries(self) -> None:
         """Unbind every temporary."""
-        for name in self.temporaries:
-            self.out.delete_fast(name)
+        for slot in self.temporaries:
+            self.out.delete_fast(slot)
         self.temporaries.clear()
         self._values.clear()
         self._sources.clear()
@@ -101,7 +108,7 @@ class Builder:
         for value in values:
             self.load(value)
             count += 1
-        self.out.end_call(count)
+        self.out.call(count)
 
     def call_constant(self, function: Callable, *values: Value) -> None:
         """Push `function(*values)`."""
@@ -155,9 +162,9 @@ def _load_const(build: Builder, value: Const) -> None:
 
 
 def _load_held(build: Builder, value: Any) -> None:
-    name = build._values.get(id(value))
-    if name is not None:
-        build.out.load_fast(name)
+    slot = build._values.get(id(value))
+    if slot is not None:
+        build.out.load_fast(slot)
         return
     if value.real is None:
         raise AssertionError(f"{value!r} is loaded before it is made")

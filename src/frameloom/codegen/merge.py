@@ -17,7 +17,7 @@ def merged(operations: list[Operation], guards: dict) -> list[Operation]:
     the last, if between them stand only writes of other locations, which nobody sees happen, and if the value in between can
     go unnoticed.  A write of the value that a guard says is there already is left out.
     """
-    kept: list[Operation | None] = []
+    kept: list[Operation] = []
     open_: dict[Any, int] = {}  # location -> index in `kept` of the write that a later one may replace
     for operation in operations:
         location = location_of(operation)
@@ -32,8 +32,7 @@ def merged(operations: list[Operation], guards: dict) -> list[Operation]:
             _close_of_other_kind(open_, location)
             open_[location] = len(kept)
             kept.append(operation)
-    changed = [operation for operation in kept if not _writes_what_is_there(operation, operations, guards)]
-    return changed
+    return [operation for operation in kept if not _writes_what_is_there(operation, kept, guards)]
 
 
 def location_of(operation: Operation) -> tuple | None:
@@ -82,7 +81,8 @@ def _writes_what_is_there(operation: Operation, all_: list[Operation], guards: d
     step = _STEPS.get(operation.kind)
     if step is None or type(operation.arguments[-1]) is not Const:
         return False
-    if any(other.target is operation.target and _is_structural(other) for other in all_):
+    others = [other for other in all_ if other is not operation and other.target is operation.target]
+    if any(_is_structural(other) or location_of(other) == location_of(operation) for other in others):
         return False
     key = None if step == "contents" else operation.arguments[0]
     key = key.value if type(key) is Const else key

@@ -89,6 +89,11 @@ class Plan:
         self.nodes = [node for node in reached.nodes if node.real is None and node.attributes is not None]
 
     @property
+    def has_break(self) -> bool:
+        """Whether the entry ends by handing over to the user's own instructions."""
+        return type(self.exit) is Break
+
+    @property
     def has_effects(self) -> bool:
         """Whether running the entry changes anything that the user can see, beyond what the graph does."""
         return bool(self.operations)

@@ -60,6 +60,10 @@ class Domain:
     def mark(self) -> Any:
         """Host state to restore at rollback beyond the journal."""
 
+    def decide(self, guard: Any, found: Any) -> frozenset:
+        """Answers for the next capture to be drawn from a guard that failed: `found` is what its source reads now."""
+        return frozenset()
+
     def finish(self, session: Any, outputs: list[Node]) -> Any:
         """Hand the recorded graph to the backend: gives a `GraphCall` or None where nothing was recorded."""
         return None

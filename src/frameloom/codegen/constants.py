@@ -1,0 +1,111 @@
+"""Constants of generated code: which objects the code may own, and how it reaches the others.
+
+The collector does not look into code objects, so that an object of the user's owned by one would never die.  Only what lives
+as long as the process (atoms, static classes and their descriptors, functions of this package) is a constant itself; others
+are reached through a slot, which the entry fills while it lives.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from frameloom.bytecode.emitter import Emitter
+from frameloom.symbolic.kinds import ATOMS
+
+_HEAP_TYPE = 1 << 9
+_OWNED = ATOMS | {range, types.CodeType}
+_DESCRIPTORS = (
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.ClassMethodDescriptorType,
+)
+
+
+def lives_for_ever(value: Any) -> bool:
+    """Whether code may own `value`: nothing of the user's can be reached from it."""
+    rule = _RULES.get(type(value))
+    if rule is not None:
+        return rule(value)
+    return isinstance(value, type) and not value.__flags__ & _HEAP_TYPE
+
+
+def _every_item(value: Any) -> bool:
+    return all(lives_for_ever(item) for item in value)
+
+
+def _bounds(value: slice) -> bool:
+    return _every_item((value.start, value.stop, value.step))
+
+
+def _descriptor(value: Any) -> bool:
+    return lives_for_ever(value.__objclass__)
+
+
+def _bound(value: Any) -> bool:
+    owner = value.__self__
+    return owner is None or isinstance(owner, types.ModuleType) or lives_for_ever(owner)
+
+
+def _function(value: types.FunctionType) -> bool:
+    return value.__closure__ is None and str(value.__globals__.get("__name__")).partition(".")[0] == "frameloom"
+
+
+_RULES: dict[type, Callable[[Any], bool]] = {
+    **{cls: lambda value: True for cls in _OWNED},
+    **{cls: _descriptor for cls in _DESCRIPTORS},
+    tuple: _every_item,
+    frozenset: _every_item,
+    slice: _bounds,
+    types.BuiltinFunctionType: _bound,
+    types.MethodWrapperType: _bound,
+    types.FunctionType: _function,
+}
+
+
+class EntryEmitter(Emitter):
+    """An emitter whose constants go through slots where they must.
+
+    `new_slot()` gives a slot: calling it calls what the entry put in, `get()` gives that.  `filled` lists the slots with what is
+    to be put in.
+    """
+
+    def __init__(self, code: types.CodeType, new_slot: Callable[[], Any]) -> None:
+        super().__init__(code)
+        self._new_slot = new_slot
+        self._slot_of: dict[int, Any] = {}
+        self.filled: list[tuple[Any, Any]] = []
+        self._count = 0
+
+    def temporary(self) -> int:
+        """A new local that no user's code names: its index."""
+        self._count += 1
+        return self.scratch(f".{self._count}")
+
+    def load_const(self, value: Any) -> None:
+        if lives_for_ever(value):
+            super().load_const(value)
+        else:
+            get = self._slot_for(value).get
+            self.load_callable(lambda: super(EntryEmitter, self).load_const(get))
+            self.call(0)
+
+    def begin_call(self, function: Any) -> None:
+        if not lives_for_ever(function):
+            function = self._slot_for(function)
+        self.load_callable(lambda: super(EntryEmitter, self).load_const(function))
+
+    def _slot_for(self, value: Any) -> Any:
+        slot = self._slot_of.get(id(value))
+        if slot is None:
+            slot = self._slot_of[id(value)] = self._new_slot()
+            self.filled.append((slot, value))
+        return slot
+
+    def load_closure(self, slot: str | int) -> None:
+        if isinstance(slot, str):
+            slot = next(index for index, found in enumerate(self.slots) if found.name == slot and found.kind == "free")
+        super().load_closure(slot)

@@ -1,0 +1,135 @@
+"""From a plan to the code object of an entry."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any, NamedTuple
+
+from frameloom.bytecode.program import Position
+from frameloom.codegen.build import Builder, Reached
+from frameloom.codegen.constants import EntryEmitter
+from frameloom.codegen.plan import Break, Plan, Return
+from frameloom.codegen.resume import show_cells
+from frameloom.codegen.suspend import emit_suspension
+from frameloom.symbolic.layouts import REPLAYS
+from frameloom.symbolic.layouts.attributes import fill_attributes
+from frameloom.symbolic.source import Source
+from frameloom.symbolic.values import Node
+
+
+class Emitted(NamedTuple):
+    """The code of an entry, and the slots it reaches objects through, each with its object."""
+
+    code: CodeType
+    slots: tuple[tuple[Any, Any], ...]
+
+
+def emit(plan: Plan, runtime: Any) -> Emitted:
+    """The code object that does what the plan says, with the user's slots, name and lines.
+
+    `runtime` names what generated code calls (`codegen.runtime.Runtime`).
+    """
+    program = plan.program
+    out = EntryEmitter(program.code, runtime.new_slot)
+    build = Builder(out, plan.sources)
+    out.prefix(cells=False)
+    show_cells(out)
+    out.position = program.instructions[program.start].position
+    _read_sources(plan, build)
+    for node in plan.before:
+        _call_host(build, node)
+    if plan.graph is not None:
+        _call_graph(plan, build)
+    for node in plan.after:
+        _call_host(build, node)
+    build.make(plan.fresh)
+    for node in plan.nodes:
+        fill_attributes(build, node, node.cls, node.attributes)
+    for operation in plan.operations:
+        with out.at(_position(operation.where, out.position)):
+            _replay(build, operation)
+    EXITS[type(plan.exit)](build, plan.exit, runtime)
+    finished = out.finish()
+    return Emitted(finished.code, tuple(out.filled))
+
+
+def _read_sources(plan: Plan, build: Builder) -> None:
+    """What must be read of the state at entry before anything changes it goes into temporaries first."""
+    if not plan.has_effects and type(plan.exit) is Return:
+        return
+    for source in plan.sources:
+        if not _stays_readable(source, plan):
+            build.hold_source(source)
+
+
+def _stays_readable(source: Source, plan: Plan) -> bool:
+    """Whether the source reads the same at the end: constants, cells of the closure, and locals, until a break restores them."""
+    return source.base is None and source.step in ("const", "cell", "local")
+
+
+def _call_host(build: Builder, node: Node) -> None:
+    reached = Reached()
+    reached.add([*node.args, *node.kwargs.values()])
+    build.make(reached.fresh)
+    out = build.out
+    with out.at(_position(node.where, out.position)):
+        out.begin_call(node.target)
+        for value in (*node.args, *node.kwargs.values()):
+            build.load(value)
+        count = len(node.args) + len(node.kwargs)
+        if node.kwargs:
+            out.call_kw(count, tuple(node.kwargs))
+        else:
+            out.call(count)
+    build.hold(node)
+
+
+def _call_graph(plan: Plan, build: Builder) -> None:
+    graph, out = plan.graph, build.out
+    reached = Reached()
+    reached.add(graph.inputs)
+    build.make(reached.fresh)
+    out.begin_call(graph.function)
+    for value in graph.inputs:
+        build.load(value)
+    out.call(len(graph.inputs))
+    if not graph.outputs:
+        out.pop_top()
+        return
+    out.unpack_sequence(len(graph.outputs))
+    used = {id(node) for node in plan.results}
+    for node in graph.outputs:
+        if id(node) in used and not build.is_held(node):
+            build.hold(node)
+        else:
+            out.pop_top()
+
+
+def _replay(build: Builder, operation: Any) -> None:
+    row = REPLAYS[operation.kind]
+    if operation.target is None:
+        row.emit(build, *operation.arguments)
+    else:
+        row.emit(build, operation.target, *operation.arguments)
+
+
+def _position(where: Any, otherwise: Position) -> Position:
+    """The position in the root's code of an instruction, perhaps of an inlined frame."""
+    if where is None:
+        return otherwise
+    program, index, caller = where
+    while caller is not None:
+        program, index, caller = caller
+    return program.instructions[index].position
+
+
+def _emit_return(build: Builder, exit_: Return, runtime: Any) -> None:
+    build.load(exit_.value)
+    build.out.return_value()
+
+
+def _emit_break(build: Builder, exit_: Break, runtime: Any) -> None:
+    emit_suspension(build, exit_.frames, runtime)
+
+
+EXITS = {Return: _emit_return, Break: _emit_break}

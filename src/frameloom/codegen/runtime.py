@@ -1,0 +1,21 @@
+"""What generated code calls at run time.  The functions are native; `compile` hands them in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Runtime(NamedTuple):
+    """new_slot() -> a slot for a constant.  tail(function, *arguments) -> a tail record.  resume_function(code) -> a function
+    with the calling frame's globals and closure.  make_function(code, globals, closure) -> a function.  open_scope() has the
+    frames that are called from here on looked up.  trampoline(function, *arguments) calls, and runs the tail records that come
+    back.
+    """
+
+    new_slot: Callable[..., Any]
+    tail: Callable[..., Any]
+    resume_function: Callable[..., Any]
+    make_function: Callable[..., Any]
+    open_scope: Callable[..., Any]
+    trampoline: Callable[..., Any]

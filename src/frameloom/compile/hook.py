@@ -1,0 +1,163 @@
+"""The engine's callback: what happens when a frame is met that no entry fits.
+
+The one place where internal errors are caught.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from frameloom import config
+from frameloom.codegen.plan import Break
+from frameloom.codegen.resume import ByCode
+from frameloom.compile import recompiles
+from frameloom.compile.cache import CodeRecord, Records
+from frameloom.compile.locations import chain_of, first_line
+from frameloom.compile.pipeline import Capture, Refused, compile_frame
+from frameloom.compile.policy import MOST_FRUITLESS, Verdict, is_fruitless, verdict
+from frameloom.compile.recompiles import Miss
+from frameloom.compile.trace import Trace, path_of
+from frameloom.diagnostics import events
+from frameloom.diagnostics.errors import FrameloomError, GraphBreakError, InternalError
+from frameloom.diagnostics.failure import write_report
+from frameloom.diagnostics.reports import BreakReport
+from frameloom.native import SKIP, SKIP_BELOW, Engine
+from frameloom.symbolic.domain import Domain
+
+ANSWERS = {Verdict.PASS: SKIP, Verdict.LEAVE: SKIP_BELOW}
+NOTICES = {"tracing": "FL903", "stack": "FL905", "interpreter": "FL907", "given_up": "FL906"}
+
+
+class Settings(NamedTuple):
+    """How one compiled callable wants its frames.
+
+    domain: what operations are.  fullgraph: a graph break is an error.  replay: every frame gets an entry, whether it has
+    operations or not, and whatever file it is of (tests of the language).  on_capture: called with each Capture.
+    """
+
+    domain: Domain
+    fullgraph: bool = False
+    replay: bool = False
+    on_capture: Callable[[Capture], None] | None = None
+
+
+class Compiler:
+    """Compiles the frames of one compiled callable, and of whatever it calls.  `engine` is its native side."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.records = Records()
+        self.roots: ByCode[bool] = ByCode()
+        self.engine = Engine(self.compile, self.notice)
+
+    def root(self, code: types.CodeType) -> None:
+        """The user asked for the function with this code."""
+        self.roots.set(code, True)
+
+    def reset(self) -> None:
+        """Forget every entry and every record."""
+        self.engine.reset()
+        self.records.clear()
+
+    # -- called by the engine --------------------------------------------------------------------------------------
+    def compile(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, misses: tuple) -> Any:
+        """An Entry for the call, or a decision to run it eagerly.  Raises errors that are the user's to see."""
+        if not self.settings.replay:
+            answer = ANSWERS.get(verdict(function, code, self.roots.get(code) is True))
+            if answer is not None:
+                return answer
+        record = self.records.of(code)
+        try:
+            if misses and not self._learn(function, code, arguments, misses, record):
+                return None
+            return self._capture(function, code, arguments, record)
+        except FrameloomError:
+            raise
+        except Exception as error:  # noqa: BLE001  the one place: a fault of the compiler must not become the program's
+            if config.current().strict:
+                raise InternalError(f"{type(error).__name__}: {error}") from error
+            self._announce_fault(error, code)
+            return SKIP
+
+    def notice(self, kind: str) -> None:
+        """Frames run eagerly for a reason of the interpreter's."""
+        events.eager(BreakReport.of(NOTICES[kind]))
+
+    # -- stages ----------------------------------------------------------------------------------------------------
+    def _learn(
+        self, function: types.FunctionType, code: types.CodeType, arguments: tuple, misses: tuple, record: CodeRecord
+    ) -> bool:
+        """Tell why the call fitted no entry, and draw what follows for the next one; False where the limit is reached."""
+        entries = len(self.engine.entries(code))
+        limit = config.current().recompile_limit
+        if entries >= limit:
+            detail = f"{code.co_qualname} has {entries} entries"
+            events.eager(BreakReport.of("FL902", (first_line(code),), detail))
+            return False
+        miss = recompiles.first_miss(misses, recompiles.scope_of(function, code, arguments))
+        if miss is not None:
+            events.recompile(recompiles.report(miss, code, entries))
+            self._draw(miss, misses, record)
+        return True
+
+    def _draw(self, miss: Miss, misses: tuple, record: CodeRecord) -> None:
+        path = path_of(miss.guard.source)
+        if any(path in entry.info.overwritten for entry, _ in misses):
+            record.promoted.add(path)
+        record.decisions |= self.settings.domain.decide(miss.guard, miss.found)
+
+    def _capture(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Any:
+        events.frame(code.co_qualname, first_line(code))
+        try:
+            captured = compile_frame(function, code, arguments, self.settings.domain, record, self._accept)
+        except Refused as refused:
+            return self._refused(refused.trace, record)
+        self._tell(captured.trace, captured.plan.graph, code)
+        if self.settings.on_capture is not None:
+            self.settings.on_capture(captured)
+        if not self.settings.replay and is_fruitless(captured.plan):
+            return self._fruitless(record)
+        record.fruitless = 0
+        return captured.entry
+
+    def _accept(self, trace: Trace) -> bool:
+        return not (self.settings.fullgraph and trace.is_break)
+
+    def _refused(self, trace: Trace, record: CodeRecord) -> Any:
+        raise GraphBreakError(break_report(trace, "fullgraph=True asks for one graph, so nothing was compiled"))
+
+    def _fruitless(self, record: CodeRecord) -> Any:
+        """There was nothing to capture: this call runs as it is, and after a few such calls all do."""
+        record.fruitless += 1
+        return SKIP if record.fruitless >= MOST_FRUITLESS else None
+
+    def _tell(self, trace: Trace, graph: Any, code: types.CodeType) -> None:
+        if graph is not None:
+            events.graph(code.co_qualname, graph.operations, lambda: graph.text)
+        if trace.is_break:
+            events.graph_break(break_report(trace))
+        elif type(trace.exit) is Break:
+            events.user_exception(exception_class(trace), next(iter(chain_of(trace.exit.reason.where)), None))
+
+    def _announce_fault(self, error: Exception, code: types.CodeType) -> None:
+        try:
+            place = f"report in {write_report(error, code)}"
+        except OSError as failed:
+            place = f"no report could be written: {failed}"
+        detail = f"{type(error).__name__}: {error}; {place}"
+        events.eager(BreakReport.of("FL901", (first_line(code),), detail))
+
+
+def break_report(trace: Trace, then: str | None = None) -> BreakReport:
+    """What to tell about the graph break that ended a trace."""
+    reason = trace.exit.reason
+    operations = sum(node.tape == "graph" and node.real is None for node in trace.session.nodes)
+    extra = {} if then is None else {"then": then}
+    return BreakReport.of(reason.kind, chain_of(reason.where), reason.details, operations, help=reason.help or "", **extra)
+
+
+def exception_class(trace: Trace) -> type[BaseException]:
+    """The class of the exception that ended a trace, as far as it is known."""
+    return getattr(trace.exit.reason, "cls", BaseException)

@@ -1,0 +1,28 @@
+"""Positions of a trace as locations in the user's source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frameloom.diagnostics.location import Location
+
+
+def location_of(program: Any, index: int) -> Location:
+    """The place of one instruction."""
+    code = program.code
+    line, end_line, column, end_column = program.instructions[index].position
+    return Location(code.co_filename, line, column, end_line, end_column, code.co_qualname)
+
+
+def chain_of(where: Any) -> tuple[Location, ...]:
+    """The places of an instruction and of the calls that it was inlined through, innermost first."""
+    found = []
+    while where is not None:
+        program, index, where = where
+        found.append(location_of(program, index))
+    return tuple(found)
+
+
+def first_line(code: Any) -> Location:
+    """The place of a function."""
+    return Location(code.co_filename, code.co_firstlineno, qualname=code.co_qualname)

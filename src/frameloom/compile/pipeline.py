@@ -1,0 +1,81 @@
+"""From a call of a function to an entry: the stages of one capture."""
+
+from __future__ import annotations
+
+import time
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from frameloom import config
+from frameloom.bytecode.verify import verify_code
+from frameloom.codegen.emit import emit
+from frameloom.codegen.plan import Plan
+from frameloom.codegen.runtime import Runtime
+from frameloom.compile import guard_program
+from frameloom.compile.cache import CodeRecord, EntryInfo, overwritten
+from frameloom.compile.trace import Trace, trace
+from frameloom.diagnostics import events
+from frameloom.native import Entry, Slot, Tail, make_function, open_scope, resume_function, trampoline
+from frameloom.symbolic.signals import RestartCapture
+
+RUNTIME = Runtime(Slot, Tail, resume_function, make_function, open_scope, trampoline)
+
+
+class Capture(NamedTuple):
+    """One finished capture: the trace, the plan, the code that runs and the guards it stands under."""
+
+    trace: Trace
+    plan: Plan
+    code: types.CodeType
+    guards: guard_program.Lowered
+    entry: Entry
+
+
+class Refused(Exception):
+    """The trace is not to become an entry; `trace` says what it was."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(trace)
+        self.trace = trace
+
+
+def compile_frame(
+    function: types.FunctionType,
+    code: types.CodeType,
+    arguments: tuple,
+    domain: Any,
+    record: CodeRecord,
+    accept: Callable[[Trace], bool] = lambda trace: True,
+) -> Capture:
+    """Capture one call and make its entry.
+
+    `accept` looks at the trace before the backend does; Refused is raised where it says no.  Raises BackendError, and whatever
+    a fault of the compiler raises.
+    """
+    started = time.perf_counter()
+    traced = _trace(function, code, arguments, domain, record)
+    if not accept(traced):
+        raise Refused(traced)
+    session = traced.session
+    plan = Plan(traced.program, session, traced.exit, lambda outputs: domain.finish(session, outputs))
+    emitted = emit(plan, RUNTIME)
+    if config.current().verify:
+        verify_code(emitted.code)
+    guards = guard_program.lower(session.guards.values(), code)
+    info = EntryInfo(guards.guards, overwritten(session))
+    entry = Entry(emitted.code, guards.program, emitted.slots, info)
+    events.entry(code.co_qualname, time.perf_counter() - started)
+    return Capture(traced, plan, emitted.code, guards, entry)
+
+
+def _trace(function: types.FunctionType, code: types.CodeType, arguments: tuple, domain: Any, record: CodeRecord) -> Trace:
+    """Trace until no question is left that must be settled by beginning again."""
+    while True:
+        try:
+            return trace(function, code, arguments, domain, record.decisions, record.promoted)
+        except RestartCapture as restart:
+            if restart.decision in record.decisions:
+                raise AssertionError(f"a settled question was asked again: {restart.decision!r}") from None
+            record.decisions |= {restart.decision}
+            events.restart(code.co_qualname, str(restart.decision))

@@ -1,0 +1,78 @@
+"""Which frames are captured."""
+
+from __future__ import annotations
+
+import sysconfig
+import types
+from enum import Enum
+from typing import Any
+
+from frameloom.codegen.resume import HIDDEN, origin_of
+
+
+class Verdict(Enum):
+    """CAPTURE the frame; PASS: this code runs as it is, what it calls is looked at; LEAVE: nor is what it calls."""
+
+    CAPTURE = "capture"
+    PASS = "pass"
+    LEAVE = "leave"
+
+
+LEFT_MODULES = (
+    "importlib",
+    "_frozen_importlib",
+    "frameloom",
+    "torch._dynamo",
+    "torch._inductor",
+    "torch._functorch",
+    "torch.fx",
+    "torch._subclasses",
+    "torch._guards",
+    "torch.jit",
+    "torch.testing",
+    "torch.utils._sympy",
+    "torch.export",
+    "sympy",
+    "pytest",
+    "_pytest",
+    "hypothesis",
+)
+"""Modules that do the work of a compiler, a tracer or a test runner: neither they nor what they call is captured."""
+
+STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"]
+SITE_PACKAGES = (sysconfig.get_paths()["purelib"], sysconfig.get_paths()["platlib"])
+
+
+def is_made(code: types.CodeType) -> bool:
+    """Whether the compiler made the code to run as it is: bridges, and frames that begin with the instruction that broke."""
+    return HIDDEN in code.co_varnames and origin_of(code) is None
+
+
+def verdict(function: types.FunctionType, code: types.CodeType, root: bool) -> Verdict:
+    """What to do with a frame; `root` says that the user asked for just this function."""
+    if is_made(code):
+        return Verdict.PASS
+    if root or origin_of(code) is not None:
+        return Verdict.CAPTURE
+    module = function.__globals__.get("__name__")
+    if isinstance(module, str) and _is_below(module, LEFT_MODULES):
+        return Verdict.LEAVE
+    filename = code.co_filename
+    if filename.startswith("<frozen "):
+        return Verdict.LEAVE
+    if filename.startswith(STANDARD_LIBRARY) and not filename.startswith(SITE_PACKAGES):
+        return Verdict.PASS
+    return Verdict.CAPTURE
+
+
+def _is_below(module: str, packages: tuple[str, ...]) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)
+
+
+def is_fruitless(plan: Any) -> bool:
+    """Whether an entry would do nothing that running the frame as it is would not do as well."""
+    return plan.graph is None and not plan.has_break
+
+
+MOST_FRUITLESS = 3
+"""After so many fruitless captures in a row a code object is not captured any more."""

@@ -1,0 +1,180 @@
+"""Running a root frame symbolically: from a real call to a finished trace."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import frameloom.interpreter.opcodes  # noqa: F401  the handlers register themselves
+import frameloom.rules  # noqa: F401  and so do the rules
+from frameloom.codegen.bridge import bridge_code
+from frameloom.codegen.plan import Break, FrameState, Return
+from frameloom.codegen.resume import ResumeError
+from frameloom.codegen.suspend import shape_of
+from frameloom.interpreter.calls import enter_root
+from frameloom.interpreter.exits import EXCEPTION_EXIT, settle
+from frameloom.interpreter.frame import Frame
+from frameloom.interpreter.loop import run
+from frameloom.interpreter.machine import Machine
+from frameloom.symbolic.session import Session
+from frameloom.symbolic.signals import Suspend
+from frameloom.symbolic.source import Source
+from frameloom.symbolic.values import Lazy, Obj, Previous
+
+
+class Trace(NamedTuple):
+    """A finished trace: all that it learnt, and how it ended (a Return or a Break of `codegen.plan`)."""
+
+    session: Session
+    program: Any
+    exit: Any
+
+    @property
+    def is_break(self) -> bool:
+        """Whether a graph break ended it; an exception of the user's program is none."""
+        return type(self.exit) is Break and self.exit.reason.kind != EXCEPTION_EXIT
+
+
+def trace(
+    function: types.FunctionType, code: types.CodeType, arguments: tuple, domain: Any, decisions: frozenset, promoted: Iterable[tuple]
+) -> Trace:
+    """Run a call of `function` symbolically.
+
+    `decisions` are answers that earlier tries of this capture, or earlier captures, settled; `promoted` are paths of numbers
+    that are read at run time.  Raises RestartCapture.
+    """
+    session = Session(domain, decisions)
+    session.machine = Machine(session)
+    session.observe.promoted = frozenset(source_at(session, path) for path in promoted)
+    try:
+        frame = enter_root(session.machine, function, code, arguments)
+        session.guard("IS", session.sources.function_globals(), function.__globals__)
+        domain.begin(session)
+        exit_ = _run(session, frame)
+        _guard_distinct(session)
+    finally:
+        domain.abandon(session)
+    return Trace(session, frame.program, exit_)
+
+
+def source_at(session: Session, path: tuple) -> Source:
+    """The source of a session that a path of (step, key) names."""
+    (step, key), *rest = path
+    source = session.sources._root(step, key, id(key) if step == "const" else None)
+    for step, key in rest:
+        source = source.child(step, key)
+    return source
+
+
+def path_of(source: Source) -> tuple:
+    """The same the other way round."""
+    return tuple((step.step, step.key) for step in source.path())
+
+
+def _run(session: Session, frame: Frame) -> Any:
+    try:
+        run(session, frame)
+    except Suspend as suspended:
+        return _break(session, suspended)
+    return Return(frame.result)
+
+
+# -- breaks ----------------------------------------------------------------------------------------------------------
+
+
+def _break(session: Session, suspended: Suspend) -> Break:
+    frames = settle(suspended.chain)
+    frames[-1].link = None
+    frames = _that_can_wait(session, frames)
+    for frame in frames:
+        _resolve_cells(session, frame)
+    return Break(_states(session, frames), suspended.reason)
+
+
+def _that_can_wait(session: Session, frames: list[Frame]) -> list[Frame]:
+    """The frames down to the first that has no way to wait for the next one; that one takes its instruction back."""
+    for position, frame in enumerate(frames[:-1]):
+        if not _can_wait(session, frame):
+            session.rollback(frame.mark)
+            frame.link = None
+            return frames[: position + 1]
+    return frames
+
+
+def _can_wait(session: Session, frame: Frame) -> bool:
+    state = _state(frame, [])
+    try:
+        bridge_code(state.program.code, state.index, shape_of(state), state.link.kind, CHECKING)
+    except ResumeError:
+        return False
+    return True
+
+
+class _NothingRuns(NamedTuple):
+    tail: Any = print
+    trampoline: Any = print
+
+
+CHECKING = _NothingRuns()
+"""Stands for the native functions in code that is made to see whether it can be made."""
+
+
+def _resolve_cells(session: Session, frame: Frame) -> None:
+    """Whether a slot holds a cell or a value decides about the code that goes on, so it must be known."""
+    for index, slot in enumerate(frame.program.slots):
+        if slot.kind != "local" and type(frame.slots[index]) is Lazy:
+            frame.slots[index] = session.observe.resolve(frame.slots[index])
+
+
+def _states(session: Session, frames: list[Frame]) -> tuple[FrameState, ...]:
+    """The frames as data, each with the exceptions it handles: what is handled is known for the innermost marker, and each
+    marker knows what was handled before."""
+    handled = session.handled
+    states: list[FrameState] = []
+    for frame in reversed(frames):
+        own = []
+        for value in reversed(_kept_stack(frame)):
+            if type(value) is Previous:
+                own.append(handled)
+                handled = value.value
+        states.append(_state(frame, list(reversed(own))))
+    return tuple(reversed(states))
+
+
+def _state(frame: Frame, handled: list) -> FrameState:
+    program = frame.program
+    stack = _kept_stack(frame)
+    first = program.group_of(frame.index).first
+    between = program.instructions[first : frame.index]
+    if any(instruction.op not in _ONLY_PUSH for instruction in between):
+        raise AssertionError(f"{program!r} stops inside a group, behind {between}")
+    stack = stack[: len(stack) - len(between)] if between else stack
+    return FrameState(
+        program, first, tuple(frame.slots), tuple(stack), tuple(handled), frame.function, frame.link, frame.globals
+    )
+
+
+_ONLY_PUSH = frozenset({"PUSH_NULL", "LOAD_CONST", "LOAD_FAST"})
+
+
+def _kept_stack(frame: Frame) -> list:
+    return frame.stack if frame.link is None else frame.stack[: frame.link.depth]
+
+
+# -- aliases ---------------------------------------------------------------------------------------------------------
+
+
+def _guard_distinct(session: Session) -> None:
+    """Where the trace wrote to one of several objects of a class, they must be as different as they were (law 2)."""
+    written = {id(value) for value in session.written.values()}
+    groups: dict[type, list] = {}
+    for value in session.observe.seen.values():
+        if type(value) is Obj and value.source is not None and value.source.root().step != "const":
+            groups.setdefault(value.cls, []).append(value)
+    for group in groups.values():
+        if len(group) > 1 and any(id(value) in written for value in group):
+            first, *others = [value.source for value in group]
+            session.guard("DISTINCT", first, tuple(others))
+
+
