@@ -1,0 +1,222 @@
+"""Attributes of tensors that C code computes: read from facts, recorded as operations, guarded on inputs, or refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import torch
+
+from frameloom.pytorch import inputs, record, results
+from frameloom.pytorch.facts import SizeFact, TensorFact
+from frameloom.pytorch.state import State
+from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import ABSENT, INPUT, NONE, Const, Node, Value, boolean
+
+Getter = Callable[[State, Node], Value]
+GETTERS: dict[str, Getter] = {}
+
+
+def getter(*names: str) -> Callable[[Getter], Getter]:
+    """Decorator: the function reads these attributes."""
+
+    def add(function: Getter) -> Getter:
+        for name in names:
+            GETTERS[name] = function
+        return function
+
+    return add
+
+
+def read(state: State, node: Node, name: str) -> Any:
+    """The value of a C attribute of a tensor node, or NOT_HANDLED for everything else."""
+    if type(node.fact) is not TensorFact:
+        return _of_number(state, node, name)
+    found = GETTERS.get(name)
+    if found is not None:
+        return found(state, node)
+    if name in C_ATTRIBUTES:
+        raise GraphBreak("FL103", f"attribute {name!r} of a tensor")
+    return NOT_HANDLED
+
+
+C_ATTRIBUTES = frozenset(
+    name for name, value in vars(torch._C.TensorBase).items() if type(value).__name__ == "getset_descriptor"
+)
+"""Data descriptors of the C base: they come before whatever an instance's own dictionary holds."""
+
+
+def _of_number(state: State, node: Node, name: str) -> Any:
+    if type(node.fact) is SizeFact and name in ("real", "numerator"):
+        return node
+    return NOT_HANDLED
+
+
+@getter("shape")
+def _shape(state: State, node: Node) -> Value:
+    return results.size_tuple(state, node)
+
+
+@getter("dtype")
+def _dtype(state: State, node: Node) -> Value:
+    return Const(node.fact.dtype)
+
+
+@getter("device")
+def _device(state: State, node: Node) -> Value:
+    return Const(node.fact.device)
+
+
+@getter("layout")
+def _layout(state: State, node: Node) -> Value:
+    return Const(torch.strided)
+
+
+@getter("ndim")
+def _ndim(state: State, node: Node) -> Value:
+    return Const(len(node.fact.sizes))
+
+
+@getter("itemsize")
+def _itemsize(state: State, node: Node) -> Value:
+    return Const(node.fact.dtype.itemsize)
+
+
+@getter("nbytes")
+def _nbytes(state: State, node: Node) -> Value:
+    if node.fact.symbolic:
+        raise GraphBreak("FL103", "nbytes of a tensor whose size varies")
+    return Const(math.prod(node.fact.sizes) * node.fact.dtype.itemsize)
+
+
+@getter("requires_grad")
+def _requires_grad(state: State, node: Node) -> Value:
+    if node.target is INPUT and not state.entry_grad and not state.grad:
+        inputs.guard_requires_grad(state.session, node)
+    return boolean(node.fact.requires_grad)
+
+
+@getter("is_leaf")
+def _is_leaf(state: State, node: Node) -> Value:
+    if node.target is INPUT:
+        inputs.guard_requires_grad(state.session, node)
+        inputs.guard_leaf(state.session, node)
+    return boolean(node.fact.is_leaf)
+
+
+@getter("grad_fn")
+def _grad_fn(state: State, node: Node) -> Value:
+    """None where there is none; the object itself exists only outside the trace."""
+    if node.target is INPUT and node not in state.written:
+        if inputs.attribute_is_none(state.session, node, "grad_fn"):
+            return NONE
+    elif not node.fact.requires_grad or node.fact.is_leaf:
+        return NONE
+    raise GraphBreak("FL308", "grad_fn of a tensor is read")
+
+
+@getter("grad")
+def _grad(state: State, node: Node) -> Value:
+    if node.target is INPUT and node.fact.is_leaf:
+        return inputs.gradient(state.session, node)
+    if node.fact.is_leaf:
+        return NONE
+    raise GraphBreak("FL306", "grad of a tensor that is no leaf is read")
+
+
+@getter("_base", "_backward_hooks", "_post_accumulate_grad_hooks", "_grad_fn", "output_nr", "retains_grad", "name")
+def _autograd_internals(state: State, node: Node) -> Value:
+    raise GraphBreak("FL308", "autograd's own state of a tensor is read")
+
+
+@getter("_cdata", "_version")
+def _memory(state: State, node: Node) -> Value:
+    raise GraphBreak("FL206", "the memory of a tensor is looked at")
+
+
+@getter("data")
+def _data(state: State, node: Node) -> Value:
+    return record.apply(state, DETACH, [node], {}) if not state.grad or not node.fact.requires_grad else _break_data()
+
+
+def _break_data() -> Value:
+    raise GraphBreak("FL310", ".data of a tensor that requires grad")
+
+
+DETACH = torch._C.TensorBase.__dict__["detach"]
+
+
+def _device_flag(name: str, kind: str) -> None:
+    GETTERS[name] = lambda state, node: boolean(node.fact.device.type == kind)
+
+
+for _name, _kind in {
+    "is_cpu": "cpu", "is_cuda": "cuda", "is_xpu": "xpu", "is_xla": "xla", "is_mps": "mps", "is_meta": "meta",
+    "is_ipu": "ipu", "is_maia": "maia", "is_vulkan": "vulkan", "is_mtia": "mtia",
+}.items():
+    _device_flag(_name, _kind)
+
+
+@getter("is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn", "is_nested", "volatile")
+def _never(state: State, node: Node) -> Value:
+    return Const(False)
+
+
+@getter("_has_symbolic_sizes_strides")
+def _symbolic(state: State, node: Node) -> Value:
+    return Const(False)
+
+
+@getter("_python_dispatch")
+def _python_dispatch(state: State, node: Node) -> Value:
+    return Const(False)
+
+
+def _recorded(name: str) -> None:
+    GETTERS[name] = lambda state, node: record.apply(state, getattr, [node, Const(name)], {})
+
+
+for _name in ("T", "mT", "H", "mH", "imag"):
+    _recorded(_name)
+
+
+@getter("real")
+def _real(state: State, node: Node) -> Value:
+    return record.apply(state, getattr, [node, Const("real")], {})
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+WRITE_REFUSALS: dict[str, tuple[str, str]] = {
+    "data": ("FL310", ".data of a tensor is replaced"),
+    "grad": ("FL308", ".grad of a tensor is set"),
+    "_grad": ("FL308", ".grad of a tensor is set"),
+    "requires_grad": ("FL308", "requires_grad of a tensor is set"),
+    "_backward_hooks": ("FL308", "the hooks of a tensor are replaced"),
+    "_post_accumulate_grad_hooks": ("FL308", "the hooks of a tensor are replaced"),
+    "names": ("FL311", "a tensor is given names of dimensions"),
+}
+
+
+def write(state: State, node: Node, name: str, value: Value) -> Any:
+    """Perform `node.name = value` for a C attribute, or NOT_HANDLED for an attribute in the node's own dictionary."""
+    refusal = WRITE_REFUSALS.get(name)
+    if refusal is not None:
+        if name == "requires_grad" and _is_same(node, value):
+            return None
+        raise GraphBreak(*refusal)
+    if name in ("real", "imag") and value is not ABSENT:
+        part = record.apply(state, getattr, [node, Const(name)], {})
+        record.apply(state, COPY, [part, value], {})
+        return None
+    if name in C_ATTRIBUTES:
+        raise GraphBreak("FL505", f"attribute {name!r} of a tensor is written")
+    return NOT_HANDLED
+
+
+def _is_same(node: Node, value: Value) -> bool:
+    return node.target is not INPUT and type(value) is Const and value.value is node.fact.requires_grad
+
+
+COPY = torch._C.TensorBase.__dict__["copy_"]

@@ -1,0 +1,23 @@
+"""The backend that runs AOTAutograd and then its graphs as they are: forward and backward graphs, functional inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._functorch.aot_autograd import aot_module_simplified, make_boxed_func
+from torch._guards import TracingContext, tracing
+
+from frameloom.pytorch.backends.fake_inputs import fake_inputs
+
+
+def aot_eager(gm: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Callable:
+    """AOTAutograd without a compiler behind it."""
+    mode, fakes = fake_inputs(gm, example_inputs)
+    with tracing(TracingContext(mode)):
+        return aot_module_simplified(gm, fakes, fw_compiler=_as_is, bw_compiler=_as_is, keep_inference_input_mutations=True)
+
+
+def _as_is(gm: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Callable:
+    return make_boxed_func(gm.forward)

@@ -1,0 +1,76 @@
+"""The torch domain: what the core asks of the frontend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+import frameloom.pytorch.layouts  # noqa: F401  torch's tuples register themselves
+import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
+import frameloom.pytorch.rules.overrides  # noqa: F401
+import frameloom.pytorch.rules.refused  # noqa: F401
+import frameloom.pytorch.rules.tracing  # noqa: F401
+from frameloom.pytorch import attributes, inputs, modes, operations, operators, record, shapes
+from frameloom.pytorch.graph import finish
+from frameloom.pytorch.state import State
+from frameloom.symbolic.domain import Domain
+from frameloom.symbolic.values import Node, Value
+
+CONSTANT_CLASSES = frozenset(
+    {torch.dtype, torch.device, torch.layout, torch.memory_format, torch.finfo, torch.iinfo, torch.qscheme}
+)
+
+
+class TorchDomain(Domain):
+    """Tensors are nodes; torch functions and tensor methods are operations.
+
+    backend: a callable (gm, example_inputs) -> callable; dynamic: None (sizes become symbolic when they change), True
+    (every size of 2 and more is symbolic at once) or False (never).
+    """
+
+    name = "torch"
+
+    def __init__(self, backend: Any, dynamic: bool | None = None) -> None:
+        self.backend = backend
+        self.dynamic = dynamic
+
+    def claims(self, cls: type) -> bool:
+        return issubclass(cls, torch.Tensor)
+
+    def constant(self, cls: type) -> bool:
+        return cls in CONSTANT_CLASSES
+
+    def begin(self, session: Any) -> None:
+        session.torch = State(session, self.dynamic)
+        modes.begin(session.torch)
+
+    def input(self, session: Any, real: Any) -> Node:
+        return inputs.tensor_input(session, session.torch, real)
+
+    def records(self, function: Any) -> bool:
+        return operations.is_operation(function)
+
+    def apply(self, session: Any, function: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        return record.apply(session.torch, function, args, kwargs)
+
+    def attribute(self, session: Any, node: Node, name: str) -> Any:
+        return attributes.read(session.torch, node, name)
+
+    def set_attribute(self, session: Any, node: Node, name: str, value: Value) -> Any:
+        return attributes.write(session.torch, node, name, value)
+
+    def operator(self, session: Any, name: str, operands: list[Value]) -> Any:
+        return operators.operate(session.torch, name, operands)
+
+    def truth(self, session: Any, node: Node) -> Any:
+        return operators.truth(session.torch, node)
+
+    def decide(self, guard: Any, found: Any) -> frozenset:
+        """What the next capture should do because `guard` failed on `found`: sizes that turned out to vary."""
+        if guard.check != "TENSOR" or self.dynamic is False:
+            return frozenset()
+        return shapes.decide(guard.source, guard.payload, found)
+
+    def finish(self, session: Any, outputs: list[Node]) -> Any:
+        return finish(session.torch, outputs, self.backend)

@@ -1,0 +1,111 @@
+"""What a trace knows about a tensor: an immutable fact, interned, so that equal facts are one object.
+
+Sizes and strides are ints, or `shapes.Size` where a dimension is symbolic.  A storage offset is not part of a fact: no
+operation's result has another shape for it, and what asks for it is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+DENSE = torch.strided
+FLOATING = frozenset(
+    dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype) and (dtype.is_floating_point or dtype.is_complex)
+)
+"""The dtypes that can require gradients."""
+
+
+class TensorFact:
+    """dtype, device, sizes, strides, requires_grad, is_leaf, and the bits conj, neg and inference of the dispatch key set.
+
+    Made by `fact` only.  `ungraded` is the same fact without what only autograd asks; facts that differ in `is_leaf` alone
+    share `graded`.
+    """
+
+    __slots__ = (
+        "dtype", "device", "sizes", "strides", "requires_grad", "is_leaf", "conj", "neg", "inference", "symbolic",
+        "_ungraded", "_graded",
+    )
+
+    @property
+    def ungraded(self) -> "TensorFact":
+        found = self._ungraded
+        if found is None:
+            found = self._ungraded = self.replace(requires_grad=False, is_leaf=True)
+        return found
+
+    @property
+    def graded(self) -> "TensorFact":
+        found = self._graded
+        if found is None:
+            found = self._graded = self.replace(is_leaf=True)
+        return found
+
+    @property
+    def ndim(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def parts(self) -> tuple:
+        return (
+            self.dtype, self.device, self.sizes, self.strides, self.requires_grad, self.is_leaf, self.conj, self.neg,
+            self.inference,
+        )
+
+    def replace(self, **changes: Any) -> "TensorFact":
+        """The fact with some parts changed."""
+        parts = dict(zip(PARTS, self.parts))
+        parts.update(changes)
+        return fact(**parts)
+
+    def __repr__(self) -> str:
+        dtype = str(self.dtype).removeprefix("torch.")
+        marks = [name for name in ("requires_grad", "conj", "neg", "inference") if getattr(self, name)]
+        return f"{dtype}[{', '.join(map(str, self.sizes))}]" + "".join(f" {mark}" for mark in marks)
+
+
+PARTS = ("dtype", "device", "sizes", "strides", "requires_grad", "is_leaf", "conj", "neg", "inference")
+_FACTS: dict[tuple, TensorFact] = {}
+
+
+def fact(
+    dtype: torch.dtype,
+    device: torch.device,
+    sizes: tuple,
+    strides: tuple,
+    requires_grad: bool = False,
+    is_leaf: bool = True,
+    conj: bool = False,
+    neg: bool = False,
+    inference: bool = False,
+) -> TensorFact:
+    """The one fact with these parts."""
+    key = (dtype, device, sizes, strides, requires_grad, is_leaf, conj, neg, inference)
+    found = _FACTS.get(key)
+    if found is None:
+        found = TensorFact()
+        for name, value in zip(PARTS, key):
+            setattr(found, name, value)
+        found.symbolic = any(type(n) is not int for n in sizes + strides)
+        found._ungraded = found._graded = None
+        _FACTS[key] = found
+    return found
+
+
+class SizeFact:
+    """What a trace knows about a whole number that follows from sizes: its expression, and torch's number for it."""
+
+    __slots__ = ("size",)
+
+    def __init__(self, size: Any) -> None:
+        self.size = size
+
+    def __repr__(self) -> str:
+        return str(self.size)
+
+
+def forget() -> None:
+    """Drop every fact that nobody holds."""
+    _FACTS.clear()

@@ -1,0 +1,64 @@
+"""An operation that refuses its arguments: the user's program raises.
+
+Torch's fake kernels and its real ones do not always raise the same exception.  So the operation is tried on real tensors of
+zeros with the same facts; what that raises is what the program would see.  Where it cannot be tried, or raises nothing, the
+trace breaks at the instruction and the real operation speaks for itself.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import torch
+
+from frameloom.pytorch.arguments import Arguments, fill
+from frameloom.pytorch.facts import TensorFact
+from frameloom.pytorch.fakes import OperationFailed, grad_mode
+from frameloom.pytorch.operations import name_of
+from frameloom.pytorch.state import State
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import Node, Value
+
+LARGEST = 1 << 20
+"""The most elements that the tensors of a trial may have."""
+
+
+def failed(state: State, function: Callable, call: Arguments, failure: OperationFailed) -> Value:
+    """Raise what eager would: SymbolicRaise, or a GraphBreak before the operation."""
+    what = f"{name_of(function)} refuses its arguments: {_first_line(failure.error)}"
+    if call.symbolic or not all(_is_small(node) for node in call.nodes):
+        raise GraphBreak("FL309", what)
+    error = _try(function, call, state.grad)
+    if error is None or not all(type(part) in (str, int, float, bool) for part in error.args):
+        raise GraphBreak("FL309", what)
+    raise state.session.machine.error(type(error), *error.args)
+
+
+def _is_small(node: Node) -> bool:
+    fact = node.fact
+    return type(fact) is TensorFact and math.prod(fact.sizes) <= LARGEST and fact.device.type == "cpu"
+
+
+def _try(function: Callable, call: Arguments, grad: bool) -> Exception | None:
+    """What the operation raises on real zeros."""
+    made: dict[Node, torch.Tensor] = {}
+    for node in call.nodes:
+        fact = node.fact
+        zeros = torch.empty_strided(fact.sizes, fact.strides, dtype=fact.dtype)
+        made[node] = zeros.zero_() if 0 not in fact.strides else zeros
+        if fact.requires_grad and grad:
+            made[node].requires_grad_(True)
+    state = torch.random.get_rng_state()
+    try:
+        with grad_mode(grad):
+            function(*fill(call.args, made.__getitem__), **fill(call.kwargs, made.__getitem__))
+    except Exception as error:  # noqa: BLE001  the very question is what it raises
+        return error
+    finally:
+        torch.random.set_rng_state(state)
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]

@@ -1,0 +1,135 @@
+"""From the operations of a finished trace to a `torch.fx` graph, and by way of a backend to what the entry calls."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from typing import Any, Callable
+
+import torch
+from torch import fx
+
+from frameloom.diagnostics.errors import BackendError
+from frameloom.pytorch import guards, inputs, shapes
+from frameloom.pytorch.arguments import fill, nodes_in
+from frameloom.pytorch.fakes import FIRST_SAMPLE
+from frameloom.pytorch.liveness import live_nodes, may_fail
+from frameloom.pytorch.modes import SET_GRAD
+from frameloom.pytorch.operations import METHOD_TYPES
+from frameloom.pytorch.state import State
+from frameloom.symbolic.domain import GraphCall
+from frameloom.symbolic.values import INPUT, Node
+
+
+class TorchGraphCall(GraphCall):
+    """A graph call and what the planner wants to know of it.
+
+    may_fail: an operation may refuse values; writes_inputs: an input's storage is written to; draws: a generator is used.
+    `graph_module` is what the backend was given.
+    """
+
+    __slots__ = ("may_fail", "writes_inputs", "draws", "graph_module")
+
+
+def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCall | None:
+    """Build the graph, hand it to the backend, and add the guards that only the whole trace tells.
+
+    Raises BackendError where the backend does.
+    """
+    live = live_nodes(state, outputs)
+    if not live:
+        return None
+    given = used_inputs(live, outputs)
+    module = build_module(live, given, outputs)
+    guard_storages(state, given)
+    shapes.add_guard(state.session, state)
+    function = call_backend(backend, module, [example_of(node) for node in given])
+    if any(node.target is SET_GRAD for node in live):
+        function = keeping_grad_mode(function)
+    made = TorchGraphCall(function, given, outputs, module.code, len(live))
+    made.may_fail = any(map(may_fail, live))
+    made.writes_inputs = any(root.target is INPUT for node in live for root in state.writes.get(node, ()))
+    made.draws = any(node in state.impure for node in live)
+    made.graph_module = module
+    return made
+
+
+def used_inputs(live: list[Node], outputs: list[Node]) -> list[Node]:
+    """The inputs of the graph in the order in which operations first use them: real tensors, and numbers of the host."""
+    found: dict[Node, None] = {}
+    made = set(live)
+    for node in nodes_in([(node.args, node.kwargs) for node in live], []) + outputs:
+        if node not in made:
+            found.setdefault(node)
+    return list(found)
+
+
+def build_module(live: list[Node], given: list[Node], outputs: list[Node]) -> fx.GraphModule:
+    """The `GraphModule` of the operations."""
+    graph = fx.Graph()
+    made: dict[Node, fx.Node] = {}
+    for node in given:
+        made[node] = graph.placeholder(placeholder_name(node))
+    leaf = made.__getitem__
+    for node in live:
+        args, kwargs = fill(node.args, leaf), fill(node.kwargs, leaf)
+        target = node.target
+        if isinstance(target, METHOD_TYPES):
+            made[node] = graph.call_method(target.__name__, args, kwargs)
+        else:
+            made[node] = graph.call_function(target, args, kwargs)
+    graph.output(tuple([made[node] for node in outputs]))
+    return fx.GraphModule(torch.nn.Module(), graph, "Captured")
+
+
+def placeholder_name(node: Node) -> str:
+    """A name that reads like the path of the input."""
+    if node.source is None:
+        return "drawn"
+    text = re.sub(r"\W+", "_", str(node.source)).strip("_").lower() or "given"
+    return f"{text}_" if keyword.iskeyword(text) or text[0].isdigit() else text
+
+
+def example_of(node: Node) -> Any:
+    """What the input is in this call."""
+    return inputs.object_of(node) if node.real is not None else FIRST_SAMPLE[node.cls]
+
+
+def guard_storages(state: State, given: list[Node]) -> None:
+    """Where the trace writes to an input, which inputs share storage is an assumption (law 2)."""
+    if not any(root.target is INPUT for root in state.written):
+        return
+    tensors = [node for node in given if node.real is not None and isinstance(inputs.object_of(node), torch.Tensor)]
+    if len(tensors) < 2:
+        return
+    groups = guards.grouping([inputs.storage_key(node) for node in tensors])
+    others = tuple([node.real.source for node in tensors[1:]])
+    state.session.guard("STORAGES", tensors[0].real.source, guards.StoragePayload(others, groups))
+
+
+def call_backend(backend: Callable, module: fx.GraphModule, examples: list) -> Callable:
+    """What the backend makes of the module; BackendError names the backend and the cause."""
+    name = getattr(backend, "frameloom_name", None) or getattr(backend, "__qualname__", None) or type(backend).__qualname__
+    try:
+        made = backend(module, examples)
+        if not callable(made):
+            raise TypeError(f"a backend returns a callable, not {type(made).__qualname__}")
+    except Exception as error:  # noqa: BLE001  any failure of somebody else's compiler, reported under its name
+        raise BackendError(name, error) from error
+    return made
+
+
+def keeping_grad_mode(function: Callable) -> Callable:
+    """A graph that changes the grad mode leaves it as it was if it fails; on success the plan sets what the trace had."""
+
+    def run(*given: Any) -> Any:
+        before = torch.is_grad_enabled()
+        try:
+            return function(*given)
+        except BaseException:
+            torch._C._set_grad_enabled(before)
+            raise
+
+    return run
+
+

@@ -1,0 +1,180 @@
+"""Guards on tensors and on torch's global state: the reference, and what the native program needs of them."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+
+import torch
+
+from frameloom.symbolic.guards import CHECKS, Check
+from frameloom.symbolic.source import Missing
+
+
+class TensorPayload(NamedTuple):
+    """What a tensor input must be.
+
+    `keys` is the raw dispatch key set; `sizes` and `strides` have None where any number will do (further conditions are a
+    guard of their own); `requires_grad` is None where it does not matter.
+    """
+
+    cls: type
+    keys: int
+    dtype: torch.dtype
+    device: torch.device
+    sizes: tuple
+    strides: tuple
+    requires_grad: bool | None
+
+
+def dispatch_keys(tensor: torch.Tensor) -> int:
+    """The dispatch key set as a number: conj, neg, sparse, quantised, inference, functorch wrappers, Python."""
+    return torch._C._dispatch_keys(tensor).raw_repr()
+
+
+def tensor_payload(tensor: torch.Tensor, dynamic: frozenset, with_grad: bool) -> TensorPayload:
+    """The payload that `tensor` itself meets; `dynamic` has the dimensions that may have any size."""
+    sizes = tuple([None if i in dynamic else n for i, n in enumerate(tensor.shape)])
+    strides = tensor.stride() if not dynamic else (None,) * len(sizes)
+    grad = tensor.requires_grad if with_grad else None
+    return TensorPayload(type(tensor), dispatch_keys(tensor), tensor.dtype, tensor.device, sizes, tuple(strides), grad)
+
+
+def tensor_holds(found: Any, wanted: TensorPayload, scope: Any = None) -> bool:
+    """The reference check."""
+    return (
+        type(found) is wanted.cls
+        and found.dtype is wanted.dtype
+        and found.device == wanted.device
+        and _fits(found.shape, wanted.sizes)
+        and _fits(found.stride(), wanted.strides)
+        and dispatch_keys(found) == wanted.keys
+        and (wanted.requires_grad is None or found.requires_grad is wanted.requires_grad)
+    )
+
+
+def _fits(found: tuple, wanted: tuple) -> bool:
+    return len(found) == len(wanted) and all(w is None or f == w for f, w in zip(found, wanted))
+
+
+def tensor_text(source: str, wanted: TensorPayload) -> str:
+    dtype = str(wanted.dtype).removeprefix("torch.")
+    sizes = ", ".join("any" if n is None else str(n) for n in wanted.sizes)
+    grad = "" if wanted.requires_grad is None else f", requires_grad={wanted.requires_grad}"
+    return f"{source} is a {wanted.cls.__name__} {dtype}[{sizes}] on {wanted.device}{grad}"
+
+
+class NativePayload(NamedTuple):
+    """The fields that the native tensor check compares, as plain numbers; -1 stands for a size or stride that may be any.
+
+    `requires_grad` is -1 where it does not matter; `device_index` is -1 for a device without one.
+    """
+
+    cls: type
+    keys: int
+    dtype: int
+    device_type: int
+    device_index: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    requires_grad: int
+
+
+def native_payload(wanted: TensorPayload) -> NativePayload:
+    """The payload of the native TENSOR check; its numbers are those of libtorch's C shim."""
+    probe = torch.empty(0, dtype=wanted.dtype)
+    return NativePayload(
+        wanted.cls,
+        wanted.keys,
+        scalar_type_number(probe.dtype),
+        DEVICE_TYPES.get(wanted.device.type, -1),
+        -1 if wanted.device.index is None else wanted.device.index,
+        tuple([-1 if n is None else n for n in wanted.sizes]),
+        tuple([-1 if n is None else n for n in wanted.strides]),
+        -1 if wanted.requires_grad is None else int(wanted.requires_grad),
+    )
+
+
+def scalar_type_number(dtype: torch.dtype) -> int:
+    """c10's number of a dtype."""
+    return torch._prims_common.dtype_to_type_ctor  # type: ignore[return-value]
+
+
+DEVICE_TYPES = {"cpu": 0, "cuda": 1}
+
+
+# -- further checks on one tensor, payloads of CALL ---------------------------------------------------------------------
+
+
+def requires_grad_is(tensor: torch.Tensor, wanted: bool) -> bool:
+    return tensor.requires_grad is wanted
+
+
+def is_leaf_is(tensor: torch.Tensor, wanted: bool) -> bool:
+    return tensor.is_leaf is wanted
+
+
+def is_view_is(tensor: torch.Tensor, wanted: bool) -> bool:
+    return tensor._is_view() is wanted
+
+
+def grad_is_none(tensor: torch.Tensor, _: None) -> bool:
+    return tensor.grad is None
+
+
+def grad_fn_is_none(tensor: torch.Tensor, wanted: bool) -> bool:
+    return (tensor.grad_fn is None) is wanted
+
+
+def has_hooks_is(tensor: torch.Tensor, wanted: bool) -> bool:
+    return bool(tensor._backward_hooks) is wanted
+
+
+NONE_CHECKS: dict[str, Callable] = {"grad_fn": grad_fn_is_none}
+
+
+# -- storages of several tensors --------------------------------------------------------------------------------------
+
+
+def storage_of(tensor: torch.Tensor) -> int:
+    """The identity of a tensor's storage."""
+    return tensor.untyped_storage()._cdata
+
+
+class StoragePayload(NamedTuple):
+    """The inputs besides the guarded one, and for each of all of them the number of its storage group."""
+
+    others: tuple
+    groups: tuple[int, ...]
+
+
+def grouping(storages: list[int]) -> tuple[int, ...]:
+    """Storages as numbers in order of appearance: equal where the storages are one."""
+    seen: dict[int, int] = {}
+    return tuple([seen.setdefault(storage, len(seen)) for storage in storages])
+
+
+def storages_hold(first: Any, payload: StoragePayload, scope: Any) -> bool:
+    """Whether the inputs fall into the same groups by storage as they did."""
+    found = [first]
+    for source in payload.others:
+        try:
+            found.append(source.read(scope))
+        except Missing:
+            return False
+    return all(isinstance(t, torch.Tensor) for t in found) and grouping([storage_of(t) for t in found]) == payload.groups
+
+
+def storages_text(source: str, payload: StoragePayload) -> str:
+    return f"{source} and {len(payload.others)} other tensors share storage as before"
+
+
+# -- global state, payloads of CALL on a function held by the program ---------------------------------------------------
+
+
+def returns(function: Callable[[], Any], wanted: Any) -> bool:
+    """Whether calling a function of no argument still gives the same answer."""
+    return function() == wanted
+
+
+CHECKS["TENSOR"] = Check(tensor_holds, tensor_text)
+CHECKS["STORAGES"] = Check(storages_hold, storages_text)

@@ -1,0 +1,86 @@
+"""The one place of this room that looks at real tensors, and hence makes their guards (law 2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from frameloom.pytorch import guards, shapes
+from frameloom.pytorch.facts import TensorFact, fact
+from frameloom.pytorch.fakes import fact_of
+from frameloom.pytorch.state import State
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import ABSENT, INPUT, Const, Node, Real, Value
+
+MODELLED = frozenset({torch.Tensor, torch.nn.Parameter})
+
+
+def tensor_input(session: Any, state: State, real: Real) -> Node:
+    """The node of a real tensor, its fact guarded."""
+    tensor = real.object
+    cls = type(tensor)
+    if cls not in MODELLED:
+        raise GraphBreak("FL305", f"a tensor of class {cls.__qualname__}")
+    known, dynamic = shapes.fact_of_input(state, tensor, real.source)
+    payload = guards.tensor_payload(tensor, dynamic, state.entry_grad)
+    session.guard("TENSOR", real.source, payload)
+    node = session.record(INPUT, (), {}, cls, known, real=real)
+    session.journal.append(state.inputs, node)
+    if state.grad and not state.entry_grad:
+        guard_requires_grad(session, node)
+    return node
+
+
+def guard_requires_grad(session: Any, node: Node) -> None:
+    """requires_grad of an input matters from here on."""
+    session.guard("CALL", node.real.source, (guards.requires_grad_is, node.real.object.requires_grad, "{}.requires_grad"))
+
+
+def guard_leaf(session: Any, node: Node) -> None:
+    """Whether an input is a leaf matters from here on."""
+    session.guard("CALL", node.real.source, (guards.is_leaf_is, node.real.object.is_leaf, "{}.is_leaf"))
+
+
+def require_no_view(session: Any, node: Node) -> None:
+    """An input that shares history with its base breaks; that it does not is guarded."""
+    if node.real.object._is_view():
+        raise GraphBreak("FL308", f"{node.real.source}, a view of another tensor, is written to while gradients are recorded")
+    session.guard("CALL", node.real.source, (guards.is_view_is, False, "{} is no view"))
+    guard_leaf(session, node)
+
+
+def object_of(node: Node) -> Any:
+    """The real tensor or number of this call, for examples handed to backends."""
+    return node.real.object
+
+
+def storage_key(node: Node) -> int:
+    """The identity of the storage of an input, comparable during capture."""
+    return guards.storage_of(node.real.object)
+
+
+def gradient(session: Any, node: Node) -> Value:
+    """`.grad` of an input, guarded: None, or a tensor of its own."""
+    tensor = node.real.object
+    if tensor.grad is None:
+        session.guard("CALL", node.real.source, (guards.grad_is_none, None, "{}.grad is None"))
+        return Const(None)
+    return session.observe.wrap(tensor.grad, node.real.source.child("descriptor", GRAD))
+
+
+GRAD = torch._C.TensorBase.__dict__["grad"]
+
+
+def attribute_is_none(session: Any, node: Node, name: str) -> bool:
+    """Whether an attribute of an input is None, guarded."""
+    answer = getattr(node.real.object, name) is None
+    session.guard("CALL", node.real.source, (guards.NONE_CHECKS[name], answer, "{}." + name))
+    return answer
+
+
+def has_hooks(session: Any, node: Node) -> bool:
+    """Whether an input has hooks of its own, guarded."""
+    found = bool(node.real.object._backward_hooks)
+    session.guard("CALL", node.real.source, (guards.has_hooks_is, found, "hooks of {}"))
+    return found

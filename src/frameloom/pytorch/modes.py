@@ -1,0 +1,99 @@
+"""torch's global state: guarded where the graph depends on it, symbolic where the trace changes it."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+
+import torch
+
+from frameloom.pytorch import guards, inputs
+from frameloom.pytorch.state import State
+from frameloom.symbolic.layouts.base import replay
+from frameloom.symbolic.values import Const
+
+SET_GRAD = torch._C._set_grad_enabled
+
+
+class Flag(NamedTuple):
+    """A piece of global state: how it is read, and how it is called in messages."""
+
+    read: Callable[[], Any]
+    text: str
+
+
+def _autocast() -> tuple:
+    return tuple((kind, torch.get_autocast_dtype(kind)) for kind in ("cpu", "cuda") if torch.is_autocast_enabled(kind))
+
+
+ALWAYS = (
+    Flag(torch.is_grad_enabled, "torch.is_grad_enabled()"),
+    Flag(torch.is_inference_mode_enabled, "torch.is_inference_mode_enabled()"),
+    Flag(torch._C._is_any_autocast_enabled, "autocast is enabled"),
+)
+"""Guarded in every entry that has a graph."""
+
+MEANINGLESS = (
+    Flag(torch._C._len_torch_dispatch_stack, "a dispatch mode is active"),
+    Flag(torch._C._len_torch_function_stack, "a torch function mode is active"),
+    Flag(lambda: torch._C._functorch.maybe_current_level() is not None, "a functional transform is active"),
+    Flag(lambda: torch._C._get_tracing_state() is not None, "torch.jit.trace is active"),
+)
+"""Modes under which each operation must be seen as it happens."""
+
+
+def reason_for_eager() -> str | None:
+    """Why capture would be meaningless now (FL910), or None."""
+    for flag in MEANINGLESS:
+        if flag.read():
+            return flag.text
+    return None
+
+
+def begin(state: State) -> None:
+    """Note the modes at entry, guarded."""
+    session = state.session
+    for flag in ALWAYS:
+        guard(session, flag)
+    state.grad = state.entry_grad = torch.is_grad_enabled()
+    state.inference = torch.is_inference_mode_enabled()
+    if torch._C._is_any_autocast_enabled():
+        guard(session, Flag(_autocast, "autocast dtypes"))
+        state.autocast = _autocast()
+
+
+def guard(session: Any, flag: Flag) -> None:
+    """The flag has this value at each call."""
+    wanted = flag.read()
+    session.guard("CALL", session.sources.const(flag.read), (guards.returns, wanted, f"{flag.text} is {wanted}"))
+
+
+def set_grad(state: State, wanted: bool) -> None:
+    """Gradients are recorded from here on, or not: state of the trace, and an operation of the graph."""
+    if wanted is state.grad:
+        return
+    session = state.session
+    if wanted and not state.entry_grad:
+        for node in state.inputs:
+            inputs.guard_requires_grad(session, node)
+    session.journal.set_field(state, "grad", wanted)
+    _note_effect(state, wanted)
+    node = session.record(SET_GRAD, (wanted,), {}, type(None), None)
+    session.journal.set_item(state.impure, node, True)
+
+
+def _note_effect(state: State, wanted: bool) -> None:
+    """The real mode must be the trace's when the entry is left: one effect, and none where it is what it was at entry."""
+    session = state.session
+    others = [operation for operation in session.operations if operation.kind != EFFECT]
+    if len(others) != len(session.operations):
+        session.journal.replace(session.operations, others)
+    if wanted is not state.entry_grad:
+        session.effect(EFFECT, wanted)
+
+
+EFFECT = "torch.grad_mode"
+
+
+@replay(EFFECT)
+def _replay(build: Any, wanted: bool) -> None:
+    build.call_effect(SET_GRAD, Const(wanted))

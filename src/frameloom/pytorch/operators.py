@@ -1,0 +1,203 @@
+"""Python operators that meet a tensor, or a whole number that follows from sizes."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable
+
+import torch
+
+from frameloom.pytorch import record, results
+from frameloom.pytorch.facts import SizeFact, TensorFact
+from frameloom.pytorch.sizes import lift_size
+from frameloom.pytorch.state import State
+from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import FALSE, TRUE, Const, Node, Value, boolean
+
+NUMBERS = frozenset({bool, int, float, complex})
+
+ARITHMETIC: dict[str, Callable] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor,
+}
+IN_PLACE: dict[str, Callable] = {
+    "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv,
+    "%=": operator.imod, "**=": operator.ipow, "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift,
+    "&=": operator.iand, "|=": operator.ior, "^=": operator.ixor,
+}
+COMPARISONS: dict[str, Callable] = {
+    "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
+}
+UNARY: dict[str, Callable] = {
+    "unary -": operator.neg, "unary +": operator.pos, "unary ~": operator.invert, "unary abs": operator.abs,
+}
+READS: dict[str, tuple[str, str]] = {
+    "index": ("FL204", "a tensor is used as an index"),
+    "int": ("FL202", "int() of a tensor"),
+    "float": ("FL202", "float() of a tensor"),
+    "complex": ("FL202", "complex() of a tensor"),
+}
+
+
+def operate(state: State, name: str, operands: list[Value]) -> Any:
+    """A Python operator with at least one graph node among its operands, or NOT_HANDLED."""
+    if any(type(o) is Node and type(o.fact) is SizeFact for o in operands) and not _has_tensor(operands):
+        return _on_sizes(state, name, operands)
+    function = ELEMENTWISE.get(name)
+    if function is not None:
+        if not all(map(_is_numeric, operands)):
+            return _with_foreign(name, operands)
+        return record.apply(state, function, operands, {})
+    special = SPECIAL.get(name)
+    return NOT_HANDLED if special is None else special(state, operands)
+
+
+ELEMENTWISE = {**ARITHMETIC, **IN_PLACE, **COMPARISONS, **UNARY}
+
+
+def _has_tensor(operands: list[Value]) -> bool:
+    return any(type(o) is Node and type(o.fact) is TensorFact for o in operands)
+
+
+def _is_numeric(value: Value) -> bool:
+    return type(value) is Node or type(value) is Const and type(value.value) in NUMBERS
+
+
+def _with_foreign(name: str, operands: list[Value]) -> Any:
+    """A tensor compared with what is no number: unequal where the other side has no opinion; else eager decides."""
+    if name in ("==", "!="):
+        other = operands[1] if type(operands[0]) is Node else operands[0]
+        if other.cls in OPINIONLESS:
+            return boolean(name == "!=")
+    raise GraphBreak("FL101", f"{name} of a tensor and an object of class {operands[-1].cls.__qualname__}")
+
+
+OPINIONLESS = frozenset({type(None), str, bytes, type(Ellipsis), torch.dtype, torch.device})
+
+
+def _get_item(state: State, operands: list[Value]) -> Value:
+    return record.apply(state, operator.getitem, operands, {})
+
+
+def _set_item(state: State, operands: list[Value]) -> Value:
+    return record.apply(state, operator.setitem, operands, {})
+
+
+def _length(state: State, operands: list[Value]) -> Value:
+    (tensor,) = operands
+    if not tensor.fact.sizes:
+        raise state.session.machine.error(TypeError, "len() of a 0-d tensor")
+    return results.size_of(state, tensor, 0)
+
+
+def _iterate(state: State, operands: list[Value]) -> Any:
+    """Rows, as `unbind` gives them."""
+    (tensor,) = operands
+    if not tensor.fact.sizes:
+        raise state.session.machine.error(TypeError, "iteration over a 0-d tensor")
+    if type(tensor.fact.sizes[0]) is not int:
+        raise GraphBreak("FL209", "iteration over a dimension whose size varies")
+    rows = record.apply(state, UNBIND, [tensor, Const(0)], {})
+    from frameloom.interpreter.iteration import iterate
+
+    return iterate(state.session.machine, rows)
+
+
+UNBIND = torch._C.TensorBase.__dict__["unbind"]
+
+
+def _reading(name: str) -> Callable:
+    kind, what = READS[name]
+
+    def read(state: State, operands: list[Value]) -> Value:
+        raise GraphBreak(kind, what)
+
+    return read
+
+
+SPECIAL: dict[str, Callable] = {
+    "[]": _get_item,
+    "[]=": _set_item,
+    "len": _length,
+    "iter": _iterate,
+    **{name: _reading(name) for name in READS},
+}
+
+
+# -- whole numbers that follow from sizes -----------------------------------------------------------------------------
+
+
+def number_of(state: State, value: Value) -> Any:
+    """The number that torch computes with: an int, or a symbolic one; NOT_HANDLED for what is neither."""
+    if type(value) is Const and type(value.value) in (int, bool):
+        return value.value
+    if type(value) is Node and type(value.fact) is SizeFact:
+        return value.fact.size.number
+    return NOT_HANDLED
+
+
+def _all_known(numbers: list) -> bool:
+    return not any(number is NOT_HANDLED for number in numbers)
+
+
+def _on_sizes(state: State, name: str, operands: list[Value]) -> Any:
+    if name in ("index", "int"):
+        return operands[0]
+    numbers = [number_of(state, value) for value in operands]
+    plain = name.removesuffix("=") if name in IN_PLACE else name
+    function = SIZE_ARITHMETIC.get(plain)
+    if function is not None and _all_known(numbers):
+        return _computed(state, function, operands, function(*numbers))
+    comparison = COMPARISONS.get(name)
+    if comparison is not None and _all_known(numbers):
+        return boolean(bool(comparison(*numbers)))
+    if comparison is not None and any(value.cls in OPINIONLESS for value in operands) and name in ("==", "!="):
+        return boolean(name == "!=")
+    return _on_constants(state, name, operands)
+
+
+SIZE_ARITHMETIC: dict[str, Callable] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+    "unary -": operator.neg, "unary +": operator.pos, "unary abs": operator.abs,
+}
+
+
+def _computed(state: State, function: Callable, operands: list[Value], number: Any) -> Value:
+    size = lift_size(number)
+    if type(size) is int:
+        return Const(size)
+    args = tuple([value.value if type(value) is Const else value for value in operands])
+    return state.session.record(function, args, {}, int, SizeFact(size))
+
+
+def _on_constants(state: State, name: str, operands: list[Value]) -> Any:
+    """An operator that sizes have no symbolic form for: the sizes are guarded by value, and the core goes on with numbers."""
+    from frameloom.interpreter import operators
+
+    machine = state.session.machine
+    settled = [settle(value) for value in operands]
+    if name in operators.COMPARE:
+        return operators.compare(machine, name, *settled)
+    if name.startswith("unary "):
+        return operators.unary(machine, name.removeprefix("unary "), *settled)
+    if name in ARITHMETIC or name in IN_PLACE:
+        return operators.binary(machine, name, *settled)
+    if name in ("float", "complex"):
+        return Const({"float": float, "complex": complex}[name](settled[0].value))
+    return NOT_HANDLED
+
+
+def settle(value: Value) -> Value:
+    """A size guarded by its value; any other value as it is."""
+    if type(value) is Node and type(value.fact) is SizeFact:
+        return Const(int(value.fact.size.number))
+    return value
+
+
+def truth(state: State, node: Node) -> Value:
+    """The truth of a graph node: of a size by its answer, of a tensor known at run time only."""
+    if type(node.fact) is SizeFact:
+        return TRUE if bool(node.fact.size.number != 0) else FALSE
+    raise GraphBreak("FL201", f"the truth of a tensor {node.fact!r}")

@@ -1,0 +1,94 @@
+"""Recording a call of an operation: the outcome from memory or from a run on fakes, then the nodes."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from frameloom.pytorch import aliases, fakes, operations
+from frameloom.pytorch.arguments import Arguments
+from frameloom.pytorch.failures import failed
+from frameloom.pytorch.fakes import FIRST_SAMPLE, SECOND_SAMPLE, OperationFailed, Run
+from frameloom.pytorch.outcomes import Outcome
+from frameloom.pytorch.results import perform
+from frameloom.pytorch.state import State
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import Node, Value
+
+MEMORY: dict[tuple, Outcome] = {}
+"""(operation, arguments, modes) -> outcome, across layers and captures; only facts without symbolic sizes."""
+
+
+class Counts:
+    """How often outcomes were measured and remembered, for tests and benchmarks."""
+
+    __slots__ = ("measured", "remembered")
+
+    def __init__(self) -> None:
+        self.measured = 0
+        self.remembered = 0
+
+
+COUNTS = Counts()
+
+
+def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """Record a call of an operation and give its symbolic result.
+
+    Raises GraphBreak where the data decide or torch cannot tell, SymbolicRaise where the operation refuses its arguments.
+    """
+    exact = operations.writes_by_name(function, kwargs)
+    call = Arguments(state.session, args, kwargs, state.grad, exact)
+    if exact and state.grad:
+        _check_target(state, call)
+    key = (function, tuple(call.key), state.modes)
+    memory = state.memo if call.symbolic else MEMORY
+    try:
+        outcome = memory.get(key)
+    except TypeError:
+        raise GraphBreak("FL101", f"an argument of {operations.name_of(function)} cannot be put into a graph") from None
+    if outcome is None:
+        try:
+            outcome = _measure(state, function, call)
+        except OperationFailed as failure:
+            return failed(state, function, call, failure)
+        if outcome.lasting:
+            memory[key] = outcome
+    else:
+        COUNTS.remembered += 1
+    return perform(state, function, call, outcome, operations.name_of(function) in operations.IMPURE)
+
+
+def _check_target(state: State, call: Arguments) -> None:
+    """Break before a write to a leaf that requires grad: there eager raises."""
+    target = call.kwargs.get("out") if "out" in call.kwargs else call.args[0] if call.args else None
+    for node in target if isinstance(target, (list, tuple)) else (target,):
+        if type(node) is Node:
+            aliases.forbid_if_leaf(state, node)
+
+
+def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
+    COUNTS.measured += 1
+    source = state.shapes.fakes if call.symbolic else fakes.static_fakes()
+    outcome = Run(source, call, FIRST_SAMPLE).measure(function, state.grad)
+    if any(node.tape == "host" for node in call.nodes):
+        other = Run(source, call, SECOND_SAMPLE).measure(function, state.grad)
+        if other != outcome:
+            raise GraphBreak("FL207", f"{operations.name_of(function)} takes its shape from a number known at run time only")
+    return _with_statistics(function, call, outcome)
+
+
+def _with_statistics(function: Callable, call: Arguments, outcome: Outcome) -> Outcome:
+    """Add the running statistics that a normalisation updates without saying so."""
+    positions = operations.RUNNING_STATISTICS.get(operations.name_of(function))
+    if positions is None:
+        return outcome
+    mean, variance, flag = (call.args[i] if i < len(call.args) else None for i in positions)
+    if flag is not True:
+        return outcome
+    written = {call.nodes.index(node) for node in (mean, variance) if type(node) is Node}
+    return outcome._replace(written=tuple(sorted(written.union(outcome.written))))
+
+
+def forget() -> None:
+    """Drop every remembered outcome."""
+    MEMORY.clear()

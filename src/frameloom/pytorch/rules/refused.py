@@ -1,0 +1,95 @@
+"""Functions and methods of torch that are known not to go into a graph, each with its reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from frameloom.interpreter.registry import refuse
+
+TENSOR = torch.Tensor
+
+NUMBERS = ("item", "tolist", "__bool__", "__int__", "__float__", "__complex__", "__nonzero__", "is_nonzero", "equal", "allclose")
+SHAPES = ("nonzero", "nonzero_static", "masked_select", "argwhere")
+MEMORY = (
+    "data_ptr", "untyped_storage", "storage_offset", "is_set_to", "is_pinned", "pin_memory", "is_shared", "share_memory_",
+    "_typed_storage", "storage", "storage_type", "is_same_size", "__dlpack__", "__dlpack_device__",
+)
+STORAGE = ("set_", "resize_", "resize_as_", "_set_data", "set_data", "apply_", "map_", "map2_")
+AUTOGRAD = ("requires_grad_", "retain_grad", "_backward", "backward", "detach_", "_make_subclass")
+NUMPY = ("numpy", "__array__", "__array_wrap__")
+TEXT = ("__repr__", "__format__", "__str__")
+LAYOUTS = (
+    "to_sparse", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc", "to_mkldnn", "to_dense", "coalesce",
+    "values", "indices", "crow_indices", "col_indices", "ccol_indices", "row_indices", "sparse_mask", "sparse_dim", "dense_dim",
+    "to_padded_tensor", "rename", "rename_", "align_to", "align_as", "refine_names", "names",
+)
+
+
+def _refuse(kind: str, because: str, names: tuple[str, ...], *places: Any) -> None:
+    for name in names:
+        for place in places:
+            found = getattr(place, name, None)
+            if found is not None and _is_hashable(found):
+                refuse(kind, because.format(name), found)
+
+
+def _is_hashable(found: Any) -> bool:
+    try:
+        hash(found)
+    except TypeError:
+        return False
+    return callable(found)
+
+
+BASE = torch._C.TensorBase
+
+_refuse("FL202", "{} of a tensor", NUMBERS, BASE, torch)
+_refuse("FL203", "{} of a tensor", SHAPES, BASE, torch)
+_refuse("FL203", "{}", ("_unique2", "unique_consecutive", "unique_dim", "bincount"), BASE, torch)
+_refuse("FL206", "{} of a tensor", MEMORY, BASE, TENSOR)
+_refuse("FL310", "{} of a tensor", STORAGE, BASE)
+_refuse("FL308", "{} of a tensor", AUTOGRAD, BASE)
+_refuse("FL306", "{} of a tensor", ("backward",), TENSOR)
+_refuse("FL304", "{} of a tensor", NUMPY, BASE, TENSOR)
+_refuse("FL304", "torch.{}", ("from_numpy", "frombuffer"), torch)
+_refuse("FL205", "{} of a tensor", TEXT, BASE, TENSOR)
+_refuse("FL311", "{} of a tensor", LAYOUTS, BASE)
+_refuse("FL204", "{} of a tensor", ("__index__",), BASE)
+_refuse(
+    "FL311", "torch.{}",
+    ("sparse_coo_tensor", "sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor",
+     "sparse_compressed_tensor", "quantize_per_tensor", "quantize_per_channel", "quantize_per_tensor_dynamic", "dequantize"),
+    torch,
+)
+_refuse(
+    "FL307", "torch.{}",
+    ("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"), torch, torch.random,
+)
+_refuse("FL307", "torch.Generator.{}", ("manual_seed", "seed", "initial_seed", "get_state", "set_state"), torch._C.Generator)
+refuse("FL307", "a generator is made", torch.Generator)
+_refuse("FL306", "torch.autograd.{}", ("backward", "grad"), torch.autograd)
+_refuse(
+    "FL317", "torch.{}",
+    ("set_default_dtype", "set_default_device", "set_num_threads", "set_num_interop_threads", "set_flush_denormal",
+     "use_deterministic_algorithms", "set_float32_matmul_precision", "set_default_tensor_type", "set_warn_always"),
+    torch,
+)
+_refuse(
+    "FL317", "torch._C.{}",
+    tuple(name for name in dir(torch._C) if name.startswith("_set_") and name != "_set_grad_enabled"), torch._C,
+)
+_refuse(
+    "FL302", "torch.{}",
+    tuple(name for name in dir(torch) if "autocast" in name and name.startswith(("set_", "autocast_", "clear_"))), torch, torch._C,
+)
+_refuse("FL303", "torch.func.{}", tuple(getattr(torch.func, "__all__", ())), torch.func)
+_refuse("FL303", "torch.{}", ("vmap",), torch)
+_refuse(
+    "FL303", "torch._C._functorch.{}",
+    tuple(name for name in dir(torch._C._functorch) if "nesting" in name or "batch_dim" in name), torch._C._functorch,
+)
+_refuse("FL312", "torch.cuda.{}", ("synchronize", "set_device", "empty_cache", "current_stream", "stream"), torch.cuda)
+refuse("FL305", "torch functions are switched off for a while", torch._C.DisableTorchFunction, torch._C.DisableTorchFunctionSubclass)
+refuse("FL302", "an autocast region is entered", torch.autocast)

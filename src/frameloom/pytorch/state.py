@@ -1,0 +1,55 @@
+"""What the torch domain keeps about one trace, beside the session.  Every change goes through the session's journal."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from frameloom.symbolic.values import Node
+
+
+class View(NamedTuple):
+    """How a tensor shares storage: with `root`, by operations that autograd may follow (`safe`) or that it refuses to write
+    through (a view made without gradients, one of several views of one operation, a detached alias)."""
+
+    root: Node
+    safe: bool
+
+
+class State:
+    """grad: whether gradients are recorded at the present instruction; inference: likewise inference mode.
+
+    views: node -> View; members: root node -> the nodes that share its storage; written: root nodes whose storage the trace
+    wrote to; impure: nodes of operations that must run whoever reads them; sizes: (node, fact, dimension) -> node of a size.
+    """
+
+    __slots__ = (
+        "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
+        "inputs", "memo", "writes", "dynamic",
+    )
+
+    def __init__(self, session: Any, dynamic: bool | None = None) -> None:
+        self.session = session
+        self.grad = True
+        self.entry_grad = True
+        self.inference = False
+        self.autocast: Any = None
+        self.views: dict[Node, View] = {}
+        self.members: dict[Node, tuple[Node, ...]] = {}
+        self.written: dict[Node, bool] = {}
+        self.impure: dict[Node, bool] = {}
+        self.writes: dict[Node, tuple[Node, ...]] = {}
+        self.sizes: dict[tuple, Node] = {}
+        self.inputs: list[Node] = []
+        self.dynamic = dynamic
+        self.memo: dict[tuple, Any] = {}
+        self.shapes: Any = None
+
+    @property
+    def modes(self) -> tuple:
+        """What, besides its arguments, the facts of an operation's result depend on."""
+        return (self.grad, self.inference, self.autocast)
+
+    def root_of(self, node: Node) -> Node:
+        """The node whose storage a node shares."""
+        view = self.views.get(node)
+        return node if view is None else view.root
