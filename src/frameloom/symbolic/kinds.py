@@ -42,21 +42,22 @@ PLAIN = Kind(lambda o, found, source: o.plain(found, source), _frozen)
 DOMAIN = Kind(_domain_input, _domain_input)
 
 
+def _is_bound(function: types.BuiltinFunctionType) -> bool:
+    """Whether a C function is the method of an object; the owner of others is a module, a class, or a record of its binding."""
+    owner = function.__self__
+    if owner is None or isinstance(owner, (types.ModuleType, type)):
+        return False
+    mro = type.__dict__["__mro__"].__get__(type(owner))
+    return any(function.__name__ in type.__dict__["__dict__"].__get__(base) for base in mro)
+
+
 def _builtin_function(observer: Any, found: Any, source: Any) -> Value:
     """A C function; one bound to an object is the pair of its descriptor and that object."""
-    owner = found.__self__
-    if owner is None or isinstance(owner, types.ModuleType):
-        return observer.singleton(found, source)
-    if isinstance(owner, type):
-        return observer.singleton(found, source)
-    return observer.plain(found, source)
+    return observer.plain(found, source) if _is_bound(found) else observer.singleton(found, source)
 
 
 def _builtin_constant(observer: Any, found: Any, source: Any) -> Value:
-    owner = found.__self__
-    if owner is None or isinstance(owner, (types.ModuleType, type)):
-        return Const(found)
-    return observer.plain(found, source)
+    return observer.plain(found, source) if _is_bound(found) else Const(found)
 
 
 SINGLETON_CLASSES = (
