@@ -409,6 +409,11 @@ ALGORITHMS: dict[Any, Callable] = {
     type.__dict__["__getattribute__"]: class_get,
     types.ModuleType.__dict__["__getattribute__"]: module_get,
     super.__dict__["__getattribute__"]: super_get,
+    **{
+        cls.__dict__["__getattribute__"]: generic_get
+        for cls in (int, float, complex, str, bytes, bytearray, tuple, list, dict, set, frozenset, slice, range, BaseException)
+        if "__getattribute__" in cls.__dict__
+    },
 }
 
 
@@ -450,10 +455,10 @@ def generic_set(m: Machine, obj: Value, name: str, value: Value, link: Link | No
         if dict_.get(m.session, body, name, Const(name)) is ABSENT:
             raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {name!r}")
         dict_.delete(m.session, body, name, Const(name))
-        m.session.operation("attribute.delete", obj, name)
+        dict_.log_delete(m.session, obj, body, Const(name))
     else:
         dict_.set_(m.session, body, name, Const(name), value)
-        m.session.operation("attribute.set", obj, name, value)
+        dict_.log_set(m.session, obj, body, Const(name), value)
 
 
 def _set_descriptor(m: Machine, found: Value, obj: Value, name: str, value: Value, link: Link | None) -> None:
