@@ -23,7 +23,7 @@ class Observer:
         self.type_memo: dict[tuple, Value] = {}
         self.class_writes: dict[tuple, Value] = {}
         self.constants: dict[int, Value] = {}
-        self.promoted: frozenset[str] = frozenset()  # paths of numbers that are read at run time
+        self.promoted: frozenset = frozenset()  # sources of numbers that are read at run time
 
     # -- wrapping ------------------------------------------------------------------------------------------------
     def wrap(self, found: Any, source: Source) -> Value:
@@ -53,7 +53,7 @@ class Observer:
         return kinds.kind_of(type(found), self.session.domain).constant(self, found, self.session.sources.const(found))
 
     def atom(self, found: Any, source: Source) -> Value:
-        if self.promoted and type(found) in (int, float) and str(source) in self.promoted:
+        if source in self.promoted and type(found) in (int, float):
             return self.promote(found, source)
         self.session.guard("EQUAL", source, found)
         return Const(found)
