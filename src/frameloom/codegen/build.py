@@ -6,9 +6,11 @@ held (a temporary), and where a source is held (a temporary or a slot that still
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from frameloom.codegen import generators
 from frameloom.codegen.constants import EntryEmitter
 from frameloom.symbolic.layouts.attributes import fill_attributes, fill_slots
 from frameloom.symbolic.layouts import layout_of
@@ -26,16 +28,19 @@ class Sequenced(Value):
 
 
 class Builder:
-    """Emits the making of values into `out`, an `EntryEmitter`.  `needed` lists the sources that are loaded anywhere."""
+    """Emits the making of values into `out`, an `EntryEmitter`.
 
-    def __init__(self, out: EntryEmitter, needed: Sequence[Source] = ()) -> None:
+    `runtime` names what generated code calls; `needed` lists the sources that are loaded anywhere.
+    """
+
+    def __init__(self, out: EntryEmitter, runtime: Any, needed: Sequence[Source] = ()) -> None:
         self.out = out
+        self.runtime = runtime
         self.needed = needed
         self._values: dict[int, int] = {}
         self._sources: dict[Source, int] = {}
         self._kept: list[Value] = []  # so that no id in `_values` is used again
         self.temporaries: list[int] = []
-        self.create_generator: Callable[[Obj], None] = _no_generators
 
     # -- loading -------------------------------------------------------------------------------------------------
     def load(self, value: Value) -> None:
@@ -127,6 +132,22 @@ class Builder:
         """Run `function(first, (*items,))` and drop its result."""
         self.call_effect(function, first, Sequenced(items))
 
+    def create_generator(self, obj: Obj) -> None:
+        """Push a generator in the state of one of the trace."""
+        generators.create(self, obj)
+
+    def push_function(self, program: Any, slots: Sequence[Value], globals_: dict, code: types.CodeType) -> None:
+        """Push a function of `code`, made from a frame's code, with that frame's globals and closure."""
+        out = self.out
+        out.begin_call(self.runtime.make_function)
+        out.load_const(code)
+        out.load_const(globals_)
+        cells = [value for slot, value in zip(program.slots, slots) if slot.kind == "free"]
+        for cell in cells:
+            self.load(cell)
+        out.build_tuple(len(cells))
+        out.end_call(3)
+
     def set_descriptor(self, descriptor: Any, obj: Value, value: Value) -> None:
         """Write what a descriptor of a C type stands for."""
         self.call_effect(descriptor.__set__, obj, value)
@@ -148,10 +169,6 @@ class Builder:
             fill_attributes(self, obj, obj.cls, obj.attributes)
         if obj.slots:
             fill_slots(self, obj)
-
-
-def _no_generators(obj: Obj) -> None:
-    raise AssertionError("this builder was given no way to rebuild generators")
 
 
 # -- how each kind of value is loaded -------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def emit(plan: Plan, runtime: Any) -> Emitted:
     """
     program = plan.program
     out = EntryEmitter(program.code, runtime.new_slot)
-    build = Builder(out, plan.sources)
+    build = Builder(out, runtime, plan.sources)
     out.prefix(cells=False)
     show_cells(out)
     out.position = program.instructions[program.start].position
@@ -48,7 +48,7 @@ def emit(plan: Plan, runtime: Any) -> Emitted:
     for operation in plan.operations:
         with out.at(_position(operation.where, out.position)):
             _replay(build, operation)
-    EXITS[type(plan.exit)](build, plan.exit, runtime)
+    EXITS[type(plan.exit)](build, plan.exit)
     finished = out.finish()
     return Emitted(finished.code, tuple(out.filled))
 
@@ -123,13 +123,13 @@ def _position(where: Any, otherwise: Position) -> Position:
     return program.instructions[index].position
 
 
-def _emit_return(build: Builder, exit_: Return, runtime: Any) -> None:
+def _emit_return(build: Builder, exit_: Return) -> None:
     build.load(exit_.value)
     build.out.return_value()
 
 
-def _emit_break(build: Builder, exit_: Break, runtime: Any) -> None:
-    emit_suspension(build, exit_.frames, runtime)
+def _emit_break(build: Builder, exit_: Break) -> None:
+    emit_suspension(build, exit_.frames, build.runtime)
 
 
 EXITS = {Return: _emit_return, Break: _emit_break}

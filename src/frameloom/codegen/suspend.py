@@ -3,23 +3,19 @@ instructions take over (`docs/design/resume.md`)."""
 
 from __future__ import annotations
 
-import types
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from frameloom.bytecode import flow
 from frameloom.bytecode.assemble import Label
-from frameloom.bytecode.decode import decode
-from frameloom.bytecode.flow import LASTI, NULL, PREVIOUS, VALUE
-from frameloom.bytecode.program import Program
+from frameloom.bytecode.flow import PREVIOUS, VALUE
+from frameloom.codegen import kinds
 from frameloom.codegen.bridge import bridge_code, emit_bridge
 from frameloom.codegen.build import Builder
 from frameloom.codegen.exits import break_code, emit_break
 from frameloom.codegen.plan import FrameState
-from frameloom.codegen.resume import CELL, UNBOUND, Shape, argument_slots, origin_of
+from frameloom.codegen.resume import Shape, argument_slots
 from frameloom.symbolic import values
-from frameloom.symbolic.values import Const, Obj, Previous, Value
+from frameloom.symbolic.values import Value
 
 
 def emit_suspension(build: Builder, frames: Sequence[FrameState], runtime: Any) -> None:
@@ -44,46 +40,7 @@ def emit_suspension(build: Builder, frames: Sequence[FrameState], runtime: Any) 
 
 def shape_of(frame: FrameState) -> Shape:
     """What the frame's slots and stack hold, by kind."""
-    stack = tuple(map(_stack_kind, frame.stack, _offsets_in(frame)))
-    slots = tuple(_slot_kind(slot, value) for slot, value in zip(frame.program.slots, frame.slots))
-    return Shape(stack, slots)
-
-
-def _slot_kind(slot: Any, value: Value) -> str:
-    if value is values.UNBOUND:
-        return UNBOUND
-    is_cell = type(value) is Obj and value.cls is types.CellType
-    return CELL if is_cell and slot.kind != "local" else VALUE
-
-
-def _stack_kind(value: Value, is_offset: bool) -> Any:
-    if value is values.NULL:
-        return NULL
-    if type(value) is Previous:
-        return PREVIOUS
-    return (LASTI, value.value) if is_offset else VALUE
-
-
-def _offsets_in(frame: FrameState) -> list[bool]:
-    """Which items of a frame's stack are offsets of raising instructions: only the instructions around them can tell."""
-    if not any(type(value) is Const and type(value.value) is int for value in frame.stack):
-        return [False] * len(frame.stack)
-    program, index = frame.program, frame.index
-    origin = origin_of(program.code)
-    if origin is not None:
-        program, index = decode(origin.code), origin.indices[index]
-    kinds = _kinds_of(program)[index].stack
-    return [isinstance(kind, tuple) for kind in kinds[: len(frame.stack)]]
-
-
-_KINDS: WeakKeyDictionary[Program, tuple] = WeakKeyDictionary()
-
-
-def _kinds_of(program: Program) -> tuple:
-    found = _KINDS.get(program)
-    if found is None:
-        found = _KINDS[program] = flow.analyse(program)
-    return found
+    return kinds.shape_of(frame.program, frame.index, frame.slots, frame.stack)
 
 
 # -- the root ----------------------------------------------------------------------------------------------------------
@@ -164,24 +121,12 @@ def _push_call(build: Builder, frames: Sequence[FrameState], runtime: Any) -> No
         made = bridge_code(code, frame.index, shape, frame.link.kind, runtime)
     else:
         made = break_code(code, frame.index, shape, runtime)
-    _push_function(build, frame, made, runtime)
+    build.push_function(frame.program, frame.slots, frame.globals, made)
     count = argument_slots(code)
     for value in frame.slots[:count]:
         build.load(values.NONE if value is values.UNBOUND else value)
     _push_state(build, frame, shape, inner, runtime)
     out.build_tuple(count + 2)
-
-
-def _push_function(build: Builder, frame: FrameState, code: types.CodeType, runtime: Any) -> None:
-    out = build.out
-    out.begin_call(runtime.make_function)
-    out.load_const(code)
-    out.load_const(frame.globals)
-    cells = [value for slot, value in zip(frame.program.slots, frame.slots) if slot.kind == "free"]
-    for cell in cells:
-        build.load(cell)
-    out.build_tuple(len(cells))
-    out.end_call(3)
 
 
 def _push_state(build: Builder, frame: FrameState, shape: Shape, inner: Sequence[FrameState], runtime: Any) -> None:

@@ -64,10 +64,10 @@ class Compiler:
     # -- called by the engine --------------------------------------------------------------------------------------
     def compile(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, misses: tuple) -> Any:
         """An Entry for the call, or a decision to run it eagerly.  Raises errors that are the user's to see."""
-        if not self.settings.replay:
-            answer = ANSWERS.get(verdict(function, code, self.roots.get(code) is True))
-            if answer is not None:
-                return answer
+        everything = self.settings.replay or self.roots.get(code) is True
+        answer = ANSWERS.get(verdict(function, code, everything))
+        if answer is not None:
+            return answer
         record = self.records.of(code)
         try:
             if misses and not self._learn(function, code, arguments, misses, record):

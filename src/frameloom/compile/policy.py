@@ -49,7 +49,7 @@ def is_made(code: types.CodeType) -> bool:
 
 
 def verdict(function: types.FunctionType, code: types.CodeType, root: bool) -> Verdict:
-    """What to do with a frame; `root` says that the user asked for just this function."""
+    """What to do with a frame; `root` says that the user asked for just this function (or for every one)."""
     if is_made(code):
         return Verdict.PASS
     if root or origin_of(code) is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register
 from frameloom.symbolic.layouts.iterator import FOREIGN
-from frameloom.symbolic.values import Obj
+from frameloom.symbolic.values import Marker, Obj
 
 
 class GeneratorBody:
@@ -31,8 +31,9 @@ class GeneratorLayout(Layout):
     def children(self, obj: Obj) -> list:
         body = obj.body
         if body.state == "closed":
-            return []
-        return [body.function, *body.frame.live_values()]
+            return [body.function]
+        frame = body.frame
+        return [body.function, *(value for value in (*frame.slots, *frame.stack) if not isinstance(value, Marker))]
 
     def needs_first(self, obj: Obj) -> list:
         return self.children(obj)
