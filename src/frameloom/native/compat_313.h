@@ -7,6 +7,7 @@
 #include <internal/pycore_dict.h>
 #include <internal/pycore_interp.h>
 #include <internal/pycore_object.h>
+#include <internal/pycore_setobject.h>
 
 typedef _PyInterpreterFrame Frame;
 

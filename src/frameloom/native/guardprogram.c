@@ -1,8 +1,295 @@
-#include "native.h"
+/* The type GuardProgram: made from tuples, checked for sense, printed. */
+#include "guardvm.h"
+#include <structmember.h>
+
+const OpcodeRow opcode_rows[OPCODE_COUNT] = {
+#define X(name, kind, operand, runs) {#name, kind, operand, runs},
+    OPCODES(X)
+#undef X
+};
+
+/* ---- making ---- */
+
+static int
+opcode_number(PyObject *name)
+{
+    for (int i = 0; PyUnicode_Check(name) && i < OPCODE_COUNT; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, opcode_rows[i].name) == 0) {
+            return i;
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "no guard opcode %R", name);
+    return -1;
+}
+
+static int
+parse_instruction(Instruction *instruction, PyObject *tuple)
+{
+    PyObject *name;
+    int source, target, operand, guard;
+    if (!PyTuple_Check(tuple)) {
+        PyErr_SetString(PyExc_TypeError, "an instruction is a tuple");
+        return 0;
+    }
+    if (!PyArg_ParseTuple(tuple, "Oiiii", &name, &source, &target, &operand, &guard)) {
+        return 0;
+    }
+    int opcode = opcode_number(name);
+    if (opcode < 0) {
+        return 0;
+    }
+    if (source < 0 || source >= UINT16_MAX || target < 0 || target >= UINT16_MAX || guard < 0) {
+        PyErr_SetString(PyExc_ValueError, "a register or guard is out of range");
+        return 0;
+    }
+    instruction->opcode = (uint16_t)opcode;
+    OpcodeKind kind = opcode_rows[opcode].kind;
+    instruction->source = kind == KIND_ROOT || kind == KIND_TEST ? 0 : (uint16_t)source;
+    instruction->target = (uint16_t)target;
+    instruction->index = operand;
+    instruction->guard = guard;
+    return 1;
+}
+
+/* Registers known to be written, as a growing bit for each. */
+typedef struct {
+    uint8_t *written;
+    int count;
+} Written;
+
+static int
+reads(const Written *written, int number)
+{
+    if (number >= written->count || !written->written[number]) {
+        PyErr_Format(PyExc_ValueError, "register %d is read before it is written", number);
+        return 0;
+    }
+    return 1;
+}
+
+static int
+check_registers(Written *written, const Instruction *instruction)
+{
+    OpcodeRow row = opcode_rows[instruction->opcode];
+    if ((row.kind == KIND_STEP || row.kind == KIND_CHECK || row.kind == KIND_PAIR)
+        && !reads(written, instruction->source)) {
+        return 0;
+    }
+    if (row.kind == KIND_PAIR && !reads(written, instruction->target)) {
+        return 0;
+    }
+    if (row.operand == OPERAND_REGISTERS || row.operand == OPERAND_CALL_MANY) {
+        for (int i = 0; i < instruction->count; i++) {
+            if (!reads(written, instruction->extra.registers[i])) {
+                return 0;
+            }
+        }
+    }
+    if (row.kind == KIND_ROOT || row.kind == KIND_STEP) {
+        written->written[instruction->target] = 1;
+        if (instruction->target >= written->count) {
+            written->count = instruction->target + 1;
+        }
+    }
+    return 1;
+}
+
+static int
+fill_program(GuardProgram *self, PyObject *sequence, Written *written)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
+    self->instructions = PyMem_Calloc((size_t)count + 1, sizeof(Instruction));
+    if (self->instructions == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Instruction *instruction = &self->instructions[i];
+        if (!parse_instruction(instruction, PySequence_Fast_GET_ITEM(sequence, i))) {
+            return 0;
+        }
+        self->count = i + 1;
+        if (!operand_prepare(instruction, self->constants)
+            || !check_registers(written, instruction)) {
+            return 0;
+        }
+        self->runs |= opcode_rows[instruction->opcode].runs;
+    }
+    self->registers = written->count;
+    return 1;
+}
+
+static PyObject *
+program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"instructions", "constants", NULL};
+    PyObject *instructions, *constants = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!:GuardProgram", names, &instructions,
+                                     &PyTuple_Type, &constants)) {
+        return NULL;
+    }
+    PyObject *sequence = PySequence_Fast(instructions, "a sequence of instructions expected");
+    if (sequence == NULL) {
+        return NULL;
+    }
+    GuardProgram *self = (GuardProgram *)type->tp_alloc(type, 0);
+    Written written = {PyMem_Calloc(UINT16_MAX, 1), 0};
+    int made = 0;
+    if (self != NULL && written.written != NULL) {
+        self->constants = constants == NULL ? PyTuple_New(0) : Py_NewRef(constants);
+        made = self->constants != NULL && fill_program(self, sequence, &written);
+    }
+    PyMem_Free(written.written);
+    Py_DECREF(sequence);
+    if (!made) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+static int
+program_traverse(GuardProgram *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->constants);
+    return 0;
+}
+
+static void
+program_free_instructions(GuardProgram *self)
+{
+    Instruction *instructions = self->instructions;
+    Py_ssize_t count = self->count;
+    self->instructions = NULL;
+    self->count = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        operand_free(&instructions[i]);
+    }
+    PyMem_Free(instructions);
+}
+
+/* No tp_clear: a program may be walked while its entry is cleared, and a cycle
+ * through it goes through the entry, which has one. */
+static void
+program_dealloc(GuardProgram *self)
+{
+    PyObject_GC_UnTrack(self);
+    program_free_instructions(self);
+    Py_CLEAR(self->constants);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+/* ---- use ---- */
+
+static PyObject *
+program_check(GuardProgram *self, PyObject *args)
+{
+    PyObject *locals, *closure = Py_None, *globals = NULL, *builtins = NULL;
+    if (!PyArg_ParseTuple(args, "O!|OO!O!:check", &PyTuple_Type, &locals, &closure, &PyDict_Type,
+                          &globals, &PyDict_Type, &builtins)) {
+        return NULL;
+    }
+    if (closure != Py_None && !PyTuple_Check(closure)) {
+        PyErr_SetString(PyExc_TypeError, "closure: a tuple or None expected");
+        return NULL;
+    }
+    GuardScope scope = {
+        .locals = ((PyTupleObject *)locals)->ob_item,
+        .local_count = PyTuple_GET_SIZE(locals),
+        .closure = closure == Py_None ? NULL : closure,
+        .globals = globals == NULL ? PyEval_GetGlobals() : globals,
+        .builtins = builtins == NULL ? PyEval_GetBuiltins() : builtins,
+    };
+    int failed = guards_check(self, &scope);
+    return failed == GUARDS_RAISED ? NULL : PyLong_FromLong(failed);
+}
+
+/* "  3  r2 = DICT_ATTR r1 'weight'        guard 5" */
+static PyObject *
+dump_line(GuardProgram *self, Py_ssize_t number)
+{
+    Instruction *instruction = &self->instructions[number];
+    OpcodeRow row = opcode_rows[instruction->opcode];
+    char target[24] = "", source[40] = "";
+    if (row.kind == KIND_ROOT || row.kind == KIND_STEP) {
+        snprintf(target, sizeof(target), "r%d = ", instruction->target);
+    }
+    if (row.kind == KIND_STEP || row.kind == KIND_CHECK) {
+        snprintf(source, sizeof(source), " r%d", instruction->source);
+    }
+    if (row.kind == KIND_PAIR) {
+        snprintf(source, sizeof(source), " r%d r%d", instruction->source, instruction->target);
+    }
+    PyObject *operand;
+    if (row.operand == OPERAND_NONE) {
+        operand = PyUnicode_FromString("");
+    }
+    else if (row.operand == OPERAND_INDEX) {
+        operand = PyUnicode_FromFormat(" %d", instruction->index);
+    }
+    else {
+        operand = PyUnicode_FromFormat(" %A", PyTuple_GET_ITEM(self->constants, instruction->index));
+    }
+    if (operand == NULL) {
+        return NULL;
+    }
+    return PyUnicode_FromFormat("%3zd  %s%s%s%N  ; guard %d\n", number, target, row.name, source,
+                                operand, instruction->guard);
+}
+
+static PyObject *
+program_dump(GuardProgram *self, PyObject *Py_UNUSED(unused))
+{
+    PyObject *lines = PyList_New(0);
+    for (Py_ssize_t i = 0; lines != NULL && i < self->count; i++) {
+        PyObject *line = dump_line(self, i);
+        if (line == NULL || PyList_Append(lines, line) < 0) {
+            Py_CLEAR(lines);
+        }
+        Py_XDECREF(line);
+    }
+    PyObject *empty = lines == NULL ? NULL : PyUnicode_FromString("");
+    PyObject *text = empty == NULL ? NULL : PyUnicode_Join(empty, lines);
+    Py_XDECREF(empty);
+    Py_XDECREF(lines);
+    return text;
+}
+
+static Py_ssize_t
+program_length(PyObject *self)
+{
+    return ((GuardProgram *)self)->count;
+}
+
+static PySequenceMethods program_sequence = {.sq_length = program_length};
+
+static PyMethodDef program_methods[] = {
+    {"check", (PyCFunction)program_check, METH_VARARGS,
+     "check(locals, closure=None, globals=..., builtins=..., /)\n--\n\n"
+     "-1 when all guards hold, else the guard of the first instruction that failed."},
+    {"dump", (PyCFunction)program_dump, METH_NOARGS,
+     "dump()\n--\n\nThe program as ASCII text, one instruction a line."},
+    {NULL},
+};
+
+static PyMemberDef program_members[] = {
+    {"constants", T_OBJECT, offsetof(GuardProgram, constants), READONLY, "the constants, a tuple"},
+    {"registers", T_INT, offsetof(GuardProgram, registers), READONLY, "how many registers it uses"},
+    {"runs", T_BOOL, offsetof(GuardProgram, runs), READONLY,
+     "whether some instruction may run Python code"},
+    {NULL},
+};
+
 PyTypeObject GuardProgram_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "frameloom.native.GuardProgram",
-    .tp_basicsize = sizeof(PyObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .tp_doc = "GuardProgram(instructions, constants=())\n--\n\n"
+              "Guards as one flat program; see frameloom.native.opcodes for the instructions.",
+    .tp_basicsize = sizeof(GuardProgram),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .tp_new = program_new,
+    .tp_dealloc = (destructor)program_dealloc,
+    .tp_traverse = (traverseproc)program_traverse,
+    .tp_as_sequence = &program_sequence,
+    .tp_methods = program_methods,
+    .tp_members = program_members,
 };
-int guards_check(GuardProgram *program, const GuardScope *scope) { (void)program; (void)scope; return -1; }

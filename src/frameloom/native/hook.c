@@ -165,7 +165,7 @@ run_without_hook(Thread *thread, PyThreadState *tstate, Frame *frame, Mode mode)
 static PyObject *
 misses_tuple(EntryList *list, const int *failed)
 {
-    Py_ssize_t count = list == NULL ? 0 : list->count;
+    Py_ssize_t count = list == NULL ? 0 : Py_MIN(list->count, MOST_ENTRIES);
     PyObject *misses = PyTuple_New(count);
     for (Py_ssize_t i = 0; misses != NULL && i < count; i++) {
         PyObject *miss = Py_BuildValue("(Oi)", list->items[i], failed[i]);
@@ -179,7 +179,8 @@ misses_tuple(EntryList *list, const int *failed)
 }
 
 /* The entry whose guards hold, as a new reference; or NULL, with the guard that
- * failed for every entry in *misses, a tuple of (entry, index). Not inlined:
+ * failed for every entry in *misses, a tuple of (entry, index); or NULL and no
+ * misses, with an exception. Not inlined:
  * its array must not lie on the C stack while the frame runs. */
 static Py_NO_INLINE Entry *
 find_entry(CodeSlot *slot, Frame *frame, PyObject **misses)
@@ -196,9 +197,13 @@ find_entry(CodeSlot *slot, Frame *frame, PyObject **misses)
         .globals = frame->f_globals,
         .builtins = frame->f_builtins,
     };
-    for (Py_ssize_t i = 0; i < count; i++) {
+    for (Py_ssize_t i = 0; i < count && i < MOST_ENTRIES; i++) {
         Entry *entry = list->items[i];
         failed[i] = entry->guards == NULL ? -1 : guards_check(entry->guards, &scope);
+        if (failed[i] == GUARDS_RAISED) {
+            entry_list_release(list);
+            return NULL;
+        }
         if (failed[i] < 0) {
             found = entry;
             Py_INCREF(entry);

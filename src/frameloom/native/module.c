@@ -1,5 +1,7 @@
 /* The extension module frameloom.native._native. */
 #include "native.h"
+#include "storage.h"
+#include "tensor.h"
 
 static PyMethodDef engine_functions[] = {
     {"reset", engine_reset_all, METH_NOARGS,
@@ -26,7 +28,8 @@ fill(PyObject *module)
             return -1;
         }
     }
-    if (PyType_Ready(&Decision_Type) < 0 || entry_setup(module) < 0) {
+    if (PyType_Ready(&Decision_Type) < 0 || entry_setup(module) < 0
+        || storage_setup() < 0) {
         return -1;
     }
     return PyModule_AddFunctions(module, engine_functions) < 0

@@ -175,7 +175,9 @@ typedef struct {
     PyObject *builtins;
 } GuardScope;
 
-/* -1: all guards hold; else the index of one that fails. Never raises. */
+/* -1: all guards hold; -2: an exception that is not an Exception was raised;
+ * else the index of a guard that fails. */
+#define GUARDS_RAISED (-2)
 int guards_check(GuardProgram *program, const GuardScope *scope);
 
 #endif

@@ -1,0 +1,596 @@
+/* The evaluator of guard programs.
+ *
+ * One loop, compiled twice. Where no instruction can run Python code nothing
+ * that registers refer to can go away, and they borrow. Otherwise they own. */
+#include "guardvm.h"
+#include <structmember.h>
+
+/* ---- steps: the object found, borrowed, or NULL ---- */
+
+static PyObject *
+global_value(const GuardScope *scope, Key *name)
+{
+    PyObject *value;
+    if (!PyDict_CheckExact(scope->globals)) {
+        return NULL;
+    }
+    Look look = dict_look(scope->globals, name, &value);
+    if (look == LOOK_ABSENT && PyDict_CheckExact(scope->builtins)) {
+        look = dict_look(scope->builtins, name, &value);
+    }
+    return look == LOOK_FOUND ? value : NULL;
+}
+
+static PyObject *
+dict_value(PyObject *dict, Key *key)
+{
+    PyObject *value;
+    return PyDict_Check(dict) && dict_look(dict, key, &value) == LOOK_FOUND ? value : NULL;
+}
+
+static PyObject *
+attribute_value(PyObject *object, Key *name)
+{
+    PyObject *value;
+    return attribute_look(object, name, &value) == LOOK_FOUND ? value : NULL;
+}
+
+static PyObject *
+sequence_item(PyObject *const *items, Py_ssize_t count, Py_ssize_t index)
+{
+    index = index < 0 ? index + count : index;
+    return index < 0 || index >= count ? NULL : items[index];
+}
+
+static PyObject *
+list_item(PyObject *list, Py_ssize_t index)
+{
+    if (!PyList_Check(list)) {
+        return NULL;
+    }
+    return sequence_item(((PyListObject *)list)->ob_item, PyList_GET_SIZE(list), index);
+}
+
+static PyObject *
+tuple_item(PyObject *tuple, Py_ssize_t index)
+{
+    if (!PyTuple_Check(tuple)) {
+        return NULL;
+    }
+    return sequence_item(((PyTupleObject *)tuple)->ob_item, PyTuple_GET_SIZE(tuple), index);
+}
+
+static PyObject *
+closure_cell(const GuardScope *scope, Py_ssize_t index)
+{
+    return scope->closure == NULL ? NULL : tuple_item(scope->closure, index);
+}
+
+static PyObject *
+weak_referent(PyObject *weak)
+{
+    PyObject *object = ((PyWeakReference *)weak)->wr_object;
+    return object == Py_None || Py_REFCNT(object) <= 0 ? NULL : object;
+}
+
+static PyObject *
+or_none(PyObject *object)
+{
+    return object == NULL ? Py_None : object;
+}
+
+/* Address of a member descriptor's slot in an object of its type, or NULL. */
+static PyObject **
+member_slot(const Instruction *instruction, PyObject *object)
+{
+    if (!PyObject_TypeCheck(object, PyDescr_TYPE(instruction->key.object))) {
+        return NULL;
+    }
+    return (PyObject **)((char *)object + instruction->extra.number);
+}
+
+static PyObject *
+member_value(const Instruction *instruction, PyObject *object)
+{
+    PyObject **slot = member_slot(instruction, object);
+    if (slot == NULL) {
+        return NULL;
+    }
+    return *slot == NULL && instruction->second ? Py_None : *slot;
+}
+
+static PyObject *
+type_attribute(PyObject *type, PyObject *name)
+{
+    return PyType_Check(type) ? _PyType_Lookup((PyTypeObject *)type, name) : NULL;
+}
+
+static PyObject *
+function_part(PyObject *object, OpcodeNumber opcode)
+{
+    if (!PyFunction_Check(object)) {
+        return NULL;
+    }
+    PyFunctionObject *function = (PyFunctionObject *)object;
+    switch (opcode) {
+    case OP_FUNC_CODE:
+        return function->func_code;
+    case OP_FUNC_DEFAULTS:
+        return or_none(function->func_defaults);
+    case OP_FUNC_KWDEFAULTS:
+        return or_none(function->func_kwdefaults);
+    case OP_FUNC_CLOSURE:
+        return or_none(function->func_closure);
+    default:
+        return function->func_globals;
+    }
+}
+
+/* ---- steps that make a reference; NULL with or without an exception ---- */
+
+static PyObject *
+call_noargs(PyObject *function)
+{
+    return PyCFunction_GET_FUNCTION(function)(PyCFunction_GET_SELF(function), NULL);
+}
+
+static PyObject *
+getter_value(PyObject *descriptor, PyObject *object)
+{
+    if (!PyObject_TypeCheck(object, PyDescr_TYPE(descriptor))) {
+        return NULL;
+    }
+    if (Py_TYPE(descriptor) == &PyMemberDescr_Type) {
+        return PyMember_GetOne((char *)object, ((PyMemberDescrObject *)descriptor)->d_member);
+    }
+    PyGetSetDef *getset = ((PyGetSetDescrObject *)descriptor)->d_getset;
+    return getset->get(object, getset->closure);
+}
+
+/* ---- checks ---- */
+
+static int
+int_is(PyObject *object, const Instruction *instruction)
+{
+    if (object == instruction->key.object) {
+        return 1;
+    }
+    if (!PyLong_Check(object)) {
+        return 0;
+    }
+    int overflow;
+    long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (instruction->second == 0) {
+        return overflow == 0 && value == instruction->extra.number;
+    }
+    /* int's own comparison looks at the digits, of subclasses too */
+    PyObject *equal = PyLong_Type.tp_richcompare(instruction->key.object, object, Py_EQ);
+    Py_XDECREF(equal);
+    return equal == Py_True;
+}
+
+static int
+str_is(PyObject *object, PyObject *expected)
+{
+    if (object == expected) {
+        return 1;
+    }
+    return PyUnicode_Check(object)
+        && PyUnicode_GET_LENGTH(object) == PyUnicode_GET_LENGTH(expected)
+        && PyUnicode_KIND(object) == PyUnicode_KIND(expected)
+        && memcmp(PyUnicode_DATA(object), PyUnicode_DATA(expected),
+                  (size_t)PyUnicode_GET_LENGTH(object) * PyUnicode_KIND(object)) == 0;
+}
+
+static int
+bytes_are(PyObject *object, PyObject *expected)
+{
+    return PyBytes_Check(object) && PyBytes_GET_SIZE(object) == PyBytes_GET_SIZE(expected)
+        && memcmp(PyBytes_AS_STRING(object), PyBytes_AS_STRING(expected),
+                  (size_t)PyBytes_GET_SIZE(object)) == 0;
+}
+
+static int
+bits_are(double value, double expected)
+{
+    return value != value ? expected != expected : memcmp(&value, &expected, sizeof(value)) == 0;
+}
+
+static int
+complex_is(PyObject *object, PyObject *expected)
+{
+    if (!PyComplex_Check(object)) {
+        return 0;
+    }
+    Py_complex value = ((PyComplexObject *)object)->cval;
+    Py_complex wanted = ((PyComplexObject *)expected)->cval;
+    return bits_are(value.real, wanted.real) && bits_are(value.imag, wanted.imag);
+}
+
+static int
+payload_is(PyObject *object, PyObject *expected)
+{
+    if (PyLong_CheckExact(expected)) {
+        if (!PyLong_Check(object)) {
+            return 0;
+        }
+        PyObject *equal = PyLong_Type.tp_richcompare(expected, object, Py_EQ);
+        Py_XDECREF(equal);
+        return equal == Py_True;
+    }
+    if (PyFloat_CheckExact(expected)) {
+        return PyFloat_Check(object)
+            && bits_are(PyFloat_AS_DOUBLE(object), PyFloat_AS_DOUBLE(expected));
+    }
+    if (PyUnicode_CheckExact(expected)) {
+        return str_is(object, expected);
+    }
+    return PyBytes_CheckExact(expected) ? bytes_are(object, expected)
+                                        : complex_is(object, expected);
+}
+
+static int
+int_in(PyObject *object, int64_t low, int64_t high)
+{
+    if (!PyLong_CheckExact(object)) {
+        return 0;
+    }
+    int overflow;
+    long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow != 0) {
+        return overflow < 0 ? low == OPEN_LOW : high == OPEN_HIGH;
+    }
+    return low <= value && value <= high;
+}
+
+static int
+size_is_int(PyObject *tensor, int64_t dimension, PyObject *number)
+{
+    int64_t size = tensor_size(tensor, dimension);
+    return size >= 0 && int_in(number, size, size);
+}
+
+static int
+sizes_are_equal(PyObject *one, PyObject *other, const Instruction *instruction)
+{
+    int64_t size = tensor_size(one, instruction->extra.number);
+    return size >= 0 && size == tensor_size(other, instruction->second);
+}
+
+static int
+size_in(PyObject *tensor, const Instruction *instruction)
+{
+    int64_t size = tensor_size(tensor, instruction->dimension);
+    return size >= instruction->extra.number && size <= instruction->second && size >= 0;
+}
+
+/* All different: by comparing pairs when they are few, else through a small
+ * hash table of the addresses. */
+static int
+are_distinct(PyObject *const *registers, const uint16_t *numbers, int count)
+{
+    if (count <= 12) {
+        for (int i = 1; i < count; i++) {
+            for (int j = 0; j < i; j++) {
+                if (registers[numbers[i]] == registers[numbers[j]]) {
+                    return 0;
+                }
+            }
+        }
+        return 1;
+    }
+    size_t mask = 31;
+    while (mask < 2 * (size_t)count) {
+        mask = mask * 2 + 1;
+    }
+    PyObject **table = PyMem_Calloc(mask + 1, sizeof(PyObject *));
+    int distinct = table != NULL;
+    for (int i = 0; distinct && i < count; i++) {
+        PyObject *object = registers[numbers[i]];
+        size_t place = (((size_t)object >> 4) * 0x9E3779B97F4A7C15u) >> 17 & mask;
+        while (table[place] != NULL && table[place] != object) {
+            place = (place + 1) & mask;
+        }
+        distinct = table[place] == NULL;
+        table[place] = object;
+    }
+    PyMem_Free(table);
+    return distinct;
+}
+
+static int
+call_returns(const Instruction *instruction)
+{
+    PyObject *result = call_noargs(instruction->key.object);
+    Py_XDECREF(result);
+    return result == instruction->extra.other;
+}
+
+static int
+truth_of(PyObject *result)
+{
+    int truth = result == NULL ? -1 : PyObject_IsTrue(result);
+    Py_XDECREF(result);
+    return truth > 0;
+}
+
+static int
+python_says(const Instruction *instruction, PyObject *const *registers)
+{
+    PyObject *arguments = PyTuple_New(instruction->count);
+    if (arguments == NULL) {
+        return 0;
+    }
+    for (int i = 0; i < instruction->count; i++) {
+        PyTuple_SET_ITEM(arguments, i, Py_NewRef(registers[instruction->extra.registers[i]]));
+    }
+    PyObject *result = PyObject_CallObject(instruction->key.object, arguments);
+    Py_DECREF(arguments);
+    return truth_of(result);
+}
+
+/* ---- the loop ---- */
+
+/* A failed instruction may have left an exception: an Exception means that it
+ * does not hold; anything else (KeyboardInterrupt) is the caller's to raise. */
+static int
+failed_guard(const Instruction *instruction)
+{
+    if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_Exception)) {
+            return GUARDS_RAISED;
+        }
+        PyErr_Clear();
+    }
+    return instruction->guard;
+}
+
+#define STEP(expression)                                  \
+    do {                                                  \
+        PyObject *found = (expression);                   \
+        if (found == NULL) {                              \
+            return failed_guard(instruction);             \
+        }                                                 \
+        if (owning) {                                     \
+            Py_INCREF(found);                             \
+            Py_XSETREF(registers[instruction->target], found); \
+        }                                                 \
+        else {                                            \
+            registers[instruction->target] = found;       \
+        }                                                 \
+    } while (0)
+
+/* For the steps that make a reference, which the loop that borrows never sees. */
+#define NEW_STEP(expression)                              \
+    do {                                                  \
+        PyObject *made = (expression);                    \
+        if (made == NULL) {                               \
+            return failed_guard(instruction);             \
+        }                                                 \
+        Py_XSETREF(registers[instruction->target], made); \
+    } while (0)
+
+#define CHECK(condition)                      \
+    do {                                      \
+        if (!(condition)) {                   \
+            return failed_guard(instruction); \
+        }                                     \
+    } while (0)
+
+#define CASE(name) \
+    break;         \
+    case OP_##name:
+
+static inline __attribute__((always_inline)) int
+run(GuardProgram *program, const GuardScope *scope, PyObject **registers, const int owning)
+{
+    Instruction *end = program->instructions + program->count;
+    for (Instruction *instruction = program->instructions; instruction < end; instruction++) {
+        PyObject *object = registers[instruction->source];
+        Key *key = &instruction->key;
+        PyObject *value;
+        switch ((OpcodeNumber)instruction->opcode) {
+        case OPCODE_COUNT:
+            Py_UNREACHABLE();
+        CASE(LOCAL)
+            STEP(sequence_item(scope->locals, scope->local_count, instruction->index));
+        CASE(CELL)
+            STEP(closure_cell(scope, instruction->index));
+        CASE(GLOBALS)
+            STEP(scope->globals);
+        CASE(BUILTINS)
+            STEP(scope->builtins);
+        CASE(GLOBAL)
+            STEP(global_value(scope, key));
+        CASE(BUILTIN)
+            STEP(dict_value(scope->builtins, key));
+        CASE(CONST)
+            STEP(key->object);
+        CASE(CONST_WEAK)
+            STEP(weak_referent(key->object));
+        CASE(CALL0)
+            NEW_STEP(call_noargs(key->object));
+        CASE(CONTENTS)
+            STEP(PyCell_Check(object) ? PyCell_GET(object) : NULL);
+        CASE(TYPE_OF)
+            STEP((PyObject *)Py_TYPE(object));
+        CASE(DICT_ATTR)
+            STEP(attribute_value(object, key));
+        CASE(DICT_ATTRS)
+            STEP(instance_dict(object));
+        CASE(SLOT)
+            STEP(member_value(instruction, object));
+        CASE(TYPE_ATTR)
+            STEP(type_attribute(object, key->object));
+        CASE(TYPE_DICT)
+            STEP(PyType_Check(object) ? type_dict((PyTypeObject *)object) : NULL);
+        CASE(TYPE_MRO)
+            STEP(PyType_Check(object) ? ((PyTypeObject *)object)->tp_mro : NULL);
+        CASE(LIST_ITEM)
+            STEP(list_item(object, instruction->index));
+        CASE(TUPLE_ITEM)
+            STEP(tuple_item(object, instruction->index));
+        CASE(DICT_ITEM)
+            STEP(dict_value(object, key));
+        CASE(FUNC_CODE)
+            STEP(function_part(object, OP_FUNC_CODE));
+        CASE(FUNC_DEFAULTS)
+            STEP(function_part(object, OP_FUNC_DEFAULTS));
+        CASE(FUNC_KWDEFAULTS)
+            STEP(function_part(object, OP_FUNC_KWDEFAULTS));
+        CASE(FUNC_CLOSURE)
+            STEP(function_part(object, OP_FUNC_CLOSURE));
+        CASE(FUNC_GLOBALS)
+            STEP(function_part(object, OP_FUNC_GLOBALS));
+        CASE(METHOD_FUNC)
+            STEP(PyMethod_Check(object) ? PyMethod_GET_FUNCTION(object) : NULL);
+        CASE(METHOD_SELF)
+            STEP(PyMethod_Check(object) ? PyMethod_GET_SELF(object) : NULL);
+        CASE(BUILTIN_SELF)
+            STEP(PyCFunction_Check(object) ? PyCFunction_GET_SELF(object) : NULL);
+        CASE(GETTER)
+            NEW_STEP(getter_value(key->object, object));
+        CASE(PY_STEP)
+            NEW_STEP(PyObject_CallOneArg(key->object, object));
+        CASE(TYPE_IS)
+            CHECK((PyObject *)Py_TYPE(object) == key->object);
+        CASE(TYPE_IS_WEAK)
+            CHECK((PyObject *)Py_TYPE(object) == weak_referent(key->object));
+        CASE(IS)
+            CHECK(object == key->object);
+        CASE(IS_WEAK)
+            CHECK(object == weak_referent(key->object));
+        CASE(IS_NOT)
+            CHECK(object != key->object);
+        CASE(EQ_INT)
+            CHECK(PyLong_CheckExact(object) && int_is(object, instruction));
+        CASE(EQ_STR)
+            CHECK(PyUnicode_CheckExact(object) && str_is(object, key->object));
+        CASE(EQ_BYTES)
+            CHECK(PyBytes_CheckExact(object) && bytes_are(object, key->object));
+        CASE(EQ_FLOAT)
+            CHECK(PyFloat_CheckExact(object)
+                  && bits_are(PyFloat_AS_DOUBLE(object), instruction->extra.real));
+        CASE(EQ_COMPLEX)
+            CHECK(PyComplex_CheckExact(object) && complex_is(object, key->object));
+        CASE(PAYLOAD_EQ)
+            CHECK(payload_is(object, key->object));
+        CASE(INT_IN)
+            CHECK(int_in(object, instruction->extra.number, instruction->second));
+        CASE(LEN)
+            CHECK(storage_length(object) == instruction->index);
+        CASE(LEN_AT_LEAST)
+            CHECK(storage_length(object) >= instruction->index);
+        CASE(HAS_KEY)
+            CHECK(PyDict_Check(object) && dict_look(object, key, &value) == LOOK_FOUND);
+        CASE(NO_KEY)
+            CHECK(PyDict_Check(object) && dict_look(object, key, &value) == LOOK_ABSENT);
+        CASE(DICT_KEYS)
+            CHECK(PyDict_Check(object) && dict_keys_are(object, key->object));
+        CASE(DICT_KEY_SET)
+            CHECK(PyDict_Check(object)
+                  && dict_key_set_is(object, key->object, instruction->extra.hashes));
+        CASE(ODICT_KEYS)
+            CHECK(PyODict_Check(object) && odict_keys_are(object, key->object));
+        CASE(NO_DICT_ATTR)
+            CHECK(attribute_look(object, key, &value) == LOOK_ABSENT);
+        CASE(SLOT_EMPTY)
+            PyObject **slot = member_slot(instruction, object);
+            CHECK(slot != NULL && *slot == NULL);
+        CASE(CELL_EMPTY)
+            CHECK(PyCell_Check(object) && PyCell_GET(object) == NULL);
+        CASE(TYPE_ATTR_IS)
+            CHECK(type_attribute(object, key->object) == instruction->extra.other);
+        CASE(TYPE_ATTR_ABSENT)
+            CHECK(PyType_Check(object) && type_attribute(object, key->object) == NULL);
+        CASE(SET_HAS)
+            CHECK(PyAnySet_Check(object)
+                  && set_look(object, key->object, key->hash) == LOOK_FOUND);
+        CASE(SET_HAS_NOT)
+            CHECK(PyAnySet_Check(object)
+                  && set_look(object, key->object, key->hash) == LOOK_ABSENT);
+        CASE(SET_EQ)
+            CHECK(PyAnySet_Check(object)
+                  && set_is(object, key->object, instruction->extra.hashes));
+        CASE(SET_ORDER)
+            CHECK(PyAnySet_Check(object) && set_order_is(object, key->object));
+        CASE(TENSOR)
+            CHECK(tensor_facts_hold(instruction->extra.facts, object));
+        CASE(SIZE_IN)
+            CHECK(size_in(object, instruction));
+        CASE(PY_CHECK)
+            CHECK(truth_of(PyObject_CallOneArg(key->object, object)));
+        CASE(SAME)
+            CHECK(object == registers[instruction->target]);
+        CASE(SIZE_EQ)
+            CHECK(sizes_are_equal(object, registers[instruction->target], instruction));
+        CASE(SIZE_EQ_INT)
+            CHECK(size_is_int(object, instruction->index, registers[instruction->target]));
+        CASE(DISTINCT)
+            CHECK(are_distinct(registers, instruction->extra.registers, instruction->count));
+        CASE(CALL0_IS)
+            CHECK(call_returns(instruction));
+        CASE(PY_CHECK_MANY)
+            CHECK(python_says(instruction, registers));
+        CASE(FAIL)
+            return instruction->guard;
+        }
+    }
+    return -1;
+}
+
+/* Registers on the C stack when they are few. */
+#define FEW 64
+
+static Py_NO_INLINE int
+run_borrowing(GuardProgram *program, const GuardScope *scope)
+{
+    PyObject *few[FEW];
+    PyObject **registers = few;
+    few[0] = NULL;
+    if (program->registers > FEW) {
+        registers = PyMem_Malloc((size_t)program->registers * sizeof(PyObject *));
+        if (registers == NULL) {
+            PyErr_NoMemory();
+            return GUARDS_RAISED;
+        }
+        registers[0] = NULL;
+    }
+    int failed = run(program, scope, registers, 0);
+    if (registers != few) {
+        PyMem_Free(registers);
+    }
+    return failed;
+}
+
+/* What runs here is the engine's own code: its frames are not looked up. */
+static Py_NO_INLINE int
+run_owning(GuardProgram *program, const GuardScope *scope)
+{
+    PyObject **registers = PyMem_Calloc((size_t)program->registers + 1, sizeof(PyObject *));
+    if (registers == NULL) {
+        PyErr_NoMemory();
+        return GUARDS_RAISED;
+    }
+    Thread *thread = thread_state();
+    Scope saved;
+    scope_enter(thread, &saved, MODE_CAPTURING);
+    Py_INCREF(program);
+    int failed = run(program, scope, registers, 1);
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    for (int i = 0; i < program->registers; i++) {
+        Py_XDECREF(registers[i]);
+    }
+    Py_DECREF(program);
+    PyErr_Restore(type, error, traceback);
+    scope_leave(thread, &saved);
+    PyMem_Free(registers);
+    return failed;
+}
+
+int
+guards_check(GuardProgram *program, const GuardScope *scope)
+{
+    return program->runs ? run_owning(program, scope) : run_borrowing(program, scope);
+}

@@ -1,0 +1,57 @@
+/* A guard program in memory. */
+#ifndef FRAMELOOM_GUARDVM_H
+#define FRAMELOOM_GUARDVM_H
+
+#include "native.h"
+#include "opcodes.h"
+#include "storage.h"
+#include "tensor.h"
+
+typedef struct {
+    uint16_t opcode;
+    uint16_t source;
+    uint16_t target;
+    uint16_t count;              /* of what extra points to */
+    int32_t guard;
+    int32_t index;               /* the operand as it was given */
+    int32_t dimension;           /* of SIZE_IN */
+    Key key;                     /* .object: the constant; .hash: its hash, if it is a key */
+    union {
+        int64_t number;          /* a size, a bound, a member's offset */
+        double real;
+        Py_hash_t *hashes;       /* of the items of .object, owned */
+        uint16_t *registers;     /* owned */
+        TensorFacts *facts;      /* owned */
+        PyObject *other;         /* second item of a constant, borrowed */
+    } extra;
+    int64_t second;              /* a second number */
+} Instruction;
+
+struct GuardProgram {
+    PyObject_HEAD
+    PyObject *constants;         /* tuple, owns what instructions borrow */
+    Py_ssize_t count;
+    int registers;
+    int runs;                    /* some instruction may run Python code */
+    Instruction *instructions;
+};
+
+typedef struct {
+    const char *name;
+    OpcodeKind kind;
+    OperandKind operand;
+    int runs;
+} OpcodeRow;
+
+extern const OpcodeRow opcode_rows[OPCODE_COUNT];
+
+/* Prepares the operand of an instruction, whose opcode and index are set; 0
+ * with an exception. */
+int operand_prepare(Instruction *instruction, PyObject *constants);
+void operand_free(Instruction *instruction);
+
+/* int64 stands for an open end. */
+#define OPEN_LOW INT64_MIN
+#define OPEN_HIGH INT64_MAX
+
+#endif

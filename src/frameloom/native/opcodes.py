@@ -1,0 +1,152 @@
+"""The instructions of a guard program: the one table of them. `opcodes.h` is written from it.
+
+A guard program is a flat list of instructions over registers. It is a pre-order walk of a trie of access paths: a step
+reads the object in one register and puts what it finds into another; a check reads a register and says yes or no. Each
+instruction is a tuple
+
+    (name, source, target, operand, guard)
+
+    name     a row of OPCODES
+    source   the register it reads (0 where the row reads none)
+    target   the register a step writes; for a check of two registers the second one it reads; else 0
+    operand  a small int, or the index of a constant, as the row says; 0 where it takes none
+    guard    the number that `check` returns when this instruction fails: a check that says no, or a step that finds nothing
+
+Registers are numbered from 0 and must be written before they are read. Steps never run Python code, and look at storage:
+an item of a list subclass is the item in its list storage, whatever its `__getitem__` says. Rows of the flag `runs` may run
+Python code; a program that has one keeps every object it looks at alive while it runs.
+
+Keys. A look-up never calls a Python `__eq__` or `__hash__`. Keys are found by identity, or by value where both are
+exactly str, bytes, int, bool, float, complex, None, tuples of such, or objects compared by identity. Where only Python code
+could tell, the instruction fails.
+
+    python -m frameloom.native.opcodes       writes opcodes.h anew
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+HEADER = Path(__file__).with_name("opcodes.h")
+
+
+class Opcode(NamedTuple):
+    """One row. `kind`: root (writes target), step (source to target), check (reads source), pair (reads source and
+    target), test (reads neither: its operand says what). `operand`: what the fourth field is; kinds but none and index are
+    indices of constants."""
+
+    name: str
+    kind: str
+    operand: str
+    meaning: str
+    runs: bool = False
+
+
+OPCODES = (
+    # roots
+    Opcode("LOCAL", "root", "index", "argument slot i of the frame, in order: parameters, *args tuple, **kwargs dict"),
+    Opcode("CELL", "root", "index", "cell i of the function's closure"),
+    Opcode("GLOBALS", "root", "none", "the function's globals dict"),
+    Opcode("BUILTINS", "root", "none", "the function's builtins dict"),
+    Opcode("GLOBAL", "root", "name", "a name found in the globals, else in the builtins"),
+    Opcode("BUILTIN", "root", "name", "a name found in the builtins"),
+    Opcode("CONST", "root", "object", "the object itself, owned by the program"),
+    Opcode("CONST_WEAK", "root", "weak", "the referent of a weakref.ref; fails when it is dead"),
+    Opcode("CALL0", "root", "noargs", "result of a built-in function without arguments", runs=True),
+    # steps
+    Opcode("CONTENTS", "step", "none", "contents of a cell; fails when it is empty"),
+    Opcode("TYPE_OF", "step", "none", "exact type"),
+    Opcode("DICT_ATTR", "step", "name", "attribute in the instance's own dict or inline values, none made"),
+    Opcode("DICT_ATTRS", "step", "none", "the instance's dict object; fails when there is none yet"),
+    Opcode("SLOT", "step", "member", "object in the slot of a member descriptor; fails when it is empty"),
+    Opcode("TYPE_ATTR", "step", "name", "attribute of a type found along its MRO, not bound"),
+    Opcode("TYPE_DICT", "step", "none", "own dict of a type"),
+    Opcode("TYPE_MRO", "step", "none", "MRO tuple of a type"),
+    Opcode("LIST_ITEM", "step", "index", "item i of list storage, from the end when negative"),
+    Opcode("TUPLE_ITEM", "step", "index", "item i of tuple storage, from the end when negative"),
+    Opcode("DICT_ITEM", "step", "key", "value of a key in dict storage"),
+    Opcode("FUNC_CODE", "step", "none", "code of a Python function"),
+    Opcode("FUNC_DEFAULTS", "step", "none", "its defaults, a tuple or None"),
+    Opcode("FUNC_KWDEFAULTS", "step", "none", "its keyword defaults, a dict or None"),
+    Opcode("FUNC_CLOSURE", "step", "none", "its closure, a tuple or None"),
+    Opcode("FUNC_GLOBALS", "step", "none", "its globals dict"),
+    Opcode("METHOD_FUNC", "step", "none", "function of a bound method"),
+    Opcode("METHOD_SELF", "step", "none", "object of a bound method"),
+    Opcode("BUILTIN_SELF", "step", "none", "object a built-in method is bound to; fails when there is none"),
+    Opcode("GETTER", "step", "getter", "result of a C getset or member descriptor", runs=True),
+    Opcode("PY_STEP", "step", "callable", "result of callable(object)", runs=True),
+    # checks of one object
+    Opcode("TYPE_IS", "check", "type", "its exact type"),
+    Opcode("TYPE_IS_WEAK", "check", "weak", "its exact type, held weakly"),
+    Opcode("IS", "check", "object", "identity with an owned object"),
+    Opcode("IS_WEAK", "check", "weak", "identity with an object held weakly; fails when that is dead"),
+    Opcode("IS_NOT", "check", "object", "another object than this"),
+    Opcode("EQ_INT", "check", "int", "exactly an int of this value"),
+    Opcode("EQ_STR", "check", "str", "exactly a str of this value"),
+    Opcode("EQ_BYTES", "check", "bytes", "exactly bytes of this value"),
+    Opcode("EQ_FLOAT", "check", "float", "exactly a float of these bits, NaN one class"),
+    Opcode("EQ_COMPLEX", "check", "complex", "exactly a complex of these bits, NaN one class"),
+    Opcode("PAYLOAD_EQ", "check", "payload", "int, str, bytes, float or complex storage of a subclass instance"),
+    Opcode("INT_IN", "check", "range", "exactly an int, low <= value <= high; constant (low or None, high or None)"),
+    Opcode("LEN", "check", "index", "length of list, tuple, dict, set, frozenset, str, bytes, bytearray, deque storage"),
+    Opcode("LEN_AT_LEAST", "check", "index", "no shorter than this"),
+    Opcode("HAS_KEY", "check", "key", "key in dict storage"),
+    Opcode("NO_KEY", "check", "key", "key not in dict storage"),
+    Opcode("DICT_KEYS", "check", "keys", "keys of dict storage, all and in order; constant: a tuple"),
+    Opcode("DICT_KEY_SET", "check", "keys", "keys of dict storage, all, in any order; constant: a tuple"),
+    Opcode("ODICT_KEYS", "check", "keys", "keys of an OrderedDict in its own order; constant: a tuple"),
+    Opcode("NO_DICT_ATTR", "check", "name", "attribute not in the instance's own dict or inline values"),
+    Opcode("SLOT_EMPTY", "check", "member", "nothing in the slot of a member descriptor"),
+    Opcode("CELL_EMPTY", "check", "none", "a cell without contents"),
+    Opcode("TYPE_ATTR_IS", "check", "attribute", "a type finds this object along its MRO; constant (name, object)"),
+    Opcode("TYPE_ATTR_ABSENT", "check", "name", "a type finds nothing of this name along its MRO"),
+    Opcode("SET_HAS", "check", "key", "element in set storage"),
+    Opcode("SET_HAS_NOT", "check", "key", "element not in set storage"),
+    Opcode("SET_EQ", "check", "keys", "elements of set storage, all, in any order; constant: a tuple"),
+    Opcode("SET_ORDER", "check", "keys", "elements of set storage in the order of iteration; constant: a tuple"),
+    Opcode("TENSOR", "check", "tensor", "facts of a tensor; constant: see frameloom.native.tensors.facts"),
+    Opcode("SIZE_IN", "check", "size_range", "size of a tensor's dimension; constant (dimension, low, high or None)"),
+    Opcode("PY_CHECK", "check", "callable", "truth of callable(object)", runs=True),
+    # checks of two registers
+    Opcode("SAME", "pair", "none", "one object"),
+    Opcode("SIZE_EQ", "pair", "dimensions", "two tensors' sizes are equal; constant (dimension, dimension)"),
+    Opcode("SIZE_EQ_INT", "pair", "index", "size of dimension i of the tensor in source equals the int in target"),
+    # checks that name no register, or many in their constant
+    Opcode("DISTINCT", "test", "registers", "all different objects; constant: a tuple of registers"),
+    Opcode("CALL0_IS", "test", "call", "a built-in function without arguments returns this object; constant (f, object)"),
+    Opcode("PY_CHECK_MANY", "test", "call_many", "truth of callable(*objects); constant (callable, registers)", runs=True),
+    Opcode("FAIL", "test", "none", "never holds"),
+)
+
+NUMBERS = {opcode.name: number for number, opcode in enumerate(OPCODES)}
+KINDS = ("root", "step", "check", "pair", "test")
+
+
+def operands() -> tuple[str, ...]:
+    """The kinds of operand, in order of first use: `operand.c` knows how to prepare each."""
+    return tuple(dict.fromkeys(opcode.operand for opcode in OPCODES))
+
+
+def header() -> str:
+    """The text of opcodes.h."""
+    rows = [
+        f"    X({opcode.name}, KIND_{opcode.kind.upper()}, OPERAND_{opcode.operand.upper()}, {int(opcode.runs)}) \\"
+        for opcode in OPCODES
+    ]
+    kinds = ", ".join(f"KIND_{kind.upper()}" for kind in KINDS)
+    names = "\n".join(f"    OPERAND_{operand.upper()}," for operand in operands())
+    table = "\n".join(rows).removesuffix(" \\")
+    return (
+        "/* Written from opcodes.py by `python -m frameloom.native.opcodes`: do not edit. */\n"
+        "#ifndef FRAMELOOM_OPCODES_H\n#define FRAMELOOM_OPCODES_H\n\n"
+        f"/* X(name, kind, operand, runs Python code) */\n#define OPCODES(X) \\\n{table}\n\n"
+        f"typedef enum {{ {kinds} }} OpcodeKind;\n\n"
+        f"typedef enum {{\n{names}\n}} OperandKind;\n\n"
+        "typedef enum {\n#define X(name, kind, operand, runs) OP_##name,\n    OPCODES(X)\n#undef X\n"
+        f"    OPCODE_COUNT\n}} OpcodeNumber;\n\n#endif\n"
+    )
+
+
+if __name__ == "__main__":
+    HEADER.write_text(header())

@@ -1,0 +1,375 @@
+/* Reads of CPython's storages that cannot run Python code.
+ *
+ * The public look-ups of dicts and sets compare keys with __eq__, which may be
+ * the user's. Here a key is found by identity, or by value where C code alone
+ * decides; a collision that only Python code could settle is LOOK_UNSURE. */
+#include "storage.h"
+
+static PyTypeObject *deque_type;
+
+/* ---- equality ---- */
+
+static int
+is_number(PyObject *object)
+{
+    return PyLong_CheckExact(object) || PyBool_Check(object) || PyFloat_CheckExact(object)
+        || PyComplex_CheckExact(object);
+}
+
+/* True for objects that are equal to themselves alone. */
+static int
+compares_by_identity(PyObject *object)
+{
+    richcmpfunc compare = Py_TYPE(object)->tp_richcompare;
+    return compare == PyBaseObject_Type.tp_richcompare || compare == NULL;
+}
+
+static int
+is_leaf(PyObject *object)
+{
+    return is_number(object) || PyUnicode_CheckExact(object) || PyBytes_CheckExact(object)
+        || object == Py_None;
+}
+
+int
+is_plain_key(PyObject *key)
+{
+    if (!PyTuple_CheckExact(key)) {
+        return is_leaf(key);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+        if (!is_plain_key(PyTuple_GET_ITEM(key, i))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int
+compare_in_c(PyObject *one, PyObject *other)
+{
+    int equal = PyObject_RichCompareBool(one, other, Py_EQ);
+    if (equal < 0) {
+        PyErr_Clear();
+    }
+    return equal;
+}
+
+static int
+tuples_equal(PyObject *one, PyObject *other)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(one);
+    if (count != PyTuple_GET_SIZE(other)) {
+        return 0;
+    }
+    int all = 1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int equal = safe_equal(PyTuple_GET_ITEM(one, i), PyTuple_GET_ITEM(other, i));
+        if (equal == 0) {
+            return 0;
+        }
+        all = all == 1 ? equal : all;
+    }
+    return all;
+}
+
+int
+safe_equal(PyObject *one, PyObject *other)
+{
+    if (one == other) {
+        return 1;
+    }
+    if (is_number(one) && is_number(other)) {
+        return compare_in_c(one, other);
+    }
+    if (PyTuple_CheckExact(one) && PyTuple_CheckExact(other)) {
+        return tuples_equal(one, other);
+    }
+    int known = is_leaf(one) || PyTuple_CheckExact(one) || compares_by_identity(one);
+    int other_known = is_leaf(other) || PyTuple_CheckExact(other) || compares_by_identity(other);
+    if (!known || !other_known) {
+        return -1;
+    }
+    if (Py_TYPE(one) == Py_TYPE(other) && is_leaf(one)) {
+        return compare_in_c(one, other);
+    }
+    return 0;
+}
+
+/* ---- dicts ---- */
+
+static inline Py_ssize_t
+index_at(PyDictKeysObject *keys, size_t place)
+{
+    uint8_t log2 = DK_LOG_SIZE(keys);
+    const char *indices = keys->dk_indices;
+    if (log2 < 8) {
+        return ((const int8_t *)indices)[place];
+    }
+    if (log2 < 16) {
+        return ((const int16_t *)indices)[place];
+    }
+    if (log2 < 32) {
+        return ((const int32_t *)indices)[place];
+    }
+    return (Py_ssize_t)((const int64_t *)indices)[place];
+}
+
+static inline PyObject *
+key_at(PyDictKeysObject *keys, Py_ssize_t index, Py_hash_t *hash)
+{
+    if (DK_IS_UNICODE(keys)) {
+        PyObject *key = DK_UNICODE_ENTRIES(keys)[index].me_key;
+        *hash = key == NULL ? -1 : ((PyASCIIObject *)key)->hash;
+        return key;
+    }
+    *hash = DK_ENTRIES(keys)[index].me_hash;
+    return DK_ENTRIES(keys)[index].me_key;
+}
+
+/* Index of a key's entry, -1 when absent, -2 when unsure. */
+static Py_ssize_t
+find_key(PyDictKeysObject *keys, Key *key)
+{
+    Py_hash_t hash;
+    if (key->hint < keys->dk_nentries && key_at(keys, key->hint, &hash) == key->object) {
+        return key->hint;
+    }
+    size_t mask = ((size_t)1 << DK_LOG_SIZE(keys)) - 1;
+    size_t perturb = (size_t)key->hash;
+    size_t place = perturb & mask;
+    Py_ssize_t unsure = -1;
+    for (;;) {
+        Py_ssize_t index = index_at(keys, place);
+        if (index == DKIX_EMPTY) {
+            return unsure;
+        }
+        if (index >= 0) {
+            PyObject *found = key_at(keys, index, &hash);
+            int equal = found == key->object ? 1
+                : hash == key->hash && found != NULL ? safe_equal(found, key->object) : 0;
+            if (equal > 0) {
+                key->hint = index;
+                return index;
+            }
+            if (equal < 0) {
+                unsure = -2;
+            }
+        }
+        perturb >>= 5;
+        place = (place * 5 + perturb + 1) & mask;
+    }
+}
+
+Look
+dict_look(PyObject *dict, Key *key, PyObject **value)
+{
+    PyDictObject *storage = (PyDictObject *)dict;
+    PyDictKeysObject *keys = storage->ma_keys;
+    Py_ssize_t index = find_key(keys, key);
+    if (index < 0) {
+        return index == -1 ? LOOK_ABSENT : LOOK_UNSURE;
+    }
+    if (storage->ma_values != NULL) {
+        *value = storage->ma_values->values[index];
+    }
+    else if (DK_IS_UNICODE(keys)) {
+        *value = DK_UNICODE_ENTRIES(keys)[index].me_value;
+    }
+    else {
+        *value = DK_ENTRIES(keys)[index].me_value;
+    }
+    return *value == NULL ? LOOK_ABSENT : LOOK_FOUND;
+}
+
+Look
+attribute_look(PyObject *object, Key *name, PyObject **value)
+{
+    PyDictKeysObject *keys = NULL;
+    PyObject **values = instance_values(object, &keys);
+    if (values != NULL) {
+        Py_ssize_t index = keys == NULL ? -1 : find_key(keys, name);
+        if (index < 0) {
+            return index == -1 ? LOOK_ABSENT : LOOK_UNSURE;
+        }
+        *value = values[index];
+        return *value == NULL ? LOOK_ABSENT : LOOK_FOUND;
+    }
+    PyObject *dict = instance_dict(object);
+    if (dict == NULL || !PyDict_Check(dict)) {
+        return dict == NULL ? LOOK_ABSENT : LOOK_UNSURE;
+    }
+    return dict_look(dict, name, value);
+}
+
+int
+dict_keys_are(PyObject *dict, PyObject *keys)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(keys);
+    if (PyDict_GET_SIZE(dict) != count) {
+        return 0;
+    }
+    Py_ssize_t position = 0;
+    PyObject *key;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyDict_Next(dict, &position, &key, NULL)
+            || safe_equal(key, PyTuple_GET_ITEM(keys, i)) != 1) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int
+dict_key_set_is(PyObject *dict, PyObject *keys, const Py_hash_t *hashes)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(keys);
+    if (PyDict_GET_SIZE(dict) != count) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Key key = {PyTuple_GET_ITEM(keys, i), hashes[i], i};
+        PyObject *value;
+        if (dict_look(dict, &key, &value) != LOOK_FOUND) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* An OrderedDict's own order is kept in a structure that only its iterator
+ * shows, and the iterator hashes keys: look first that all are plain. */
+int
+odict_keys_are(PyObject *odict, PyObject *keys)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(keys);
+    if (PyDict_GET_SIZE(odict) != count) {
+        return 0;
+    }
+    Py_ssize_t position = 0;
+    PyObject *key;
+    while (PyDict_Next(odict, &position, &key, NULL)) {
+        if (!is_plain_key(key)) {
+            return 0;
+        }
+    }
+    PyObject *iterator = PyODict_Type.tp_iter(odict);
+    int same = iterator != NULL;
+    for (Py_ssize_t i = 0; same && i < count; i++) {
+        key = Py_TYPE(iterator)->tp_iternext(iterator);
+        same = key != NULL && safe_equal(key, PyTuple_GET_ITEM(keys, i)) == 1;
+        Py_XDECREF(key);
+    }
+    Py_XDECREF(iterator);
+    if (!same) {
+        PyErr_Clear();
+    }
+    return same;
+}
+
+/* ---- sets ---- */
+
+/* Entries that a set's look-up tries in a row before it jumps. */
+#define NEIGHBOURS 9
+
+Look
+set_look(PyObject *set, PyObject *object, Py_hash_t hash)
+{
+    PySetObject *storage = (PySetObject *)set;
+    size_t mask = (size_t)storage->mask;
+    size_t perturb = (size_t)hash;
+    size_t place = perturb & mask;
+    Look answer = LOOK_ABSENT;
+    for (;;) {
+        size_t neighbours = place + NEIGHBOURS <= mask ? NEIGHBOURS : 0;
+        for (size_t i = 0; i <= neighbours; i++) {
+            setentry *entry = &storage->table[place + i];
+            if (entry->key == NULL && entry->hash == 0) {
+                return answer;
+            }
+            if (entry->hash != hash) {
+                continue;
+            }
+            int equal = safe_equal(entry->key, object);
+            if (equal > 0) {
+                return LOOK_FOUND;
+            }
+            if (equal < 0) {
+                answer = LOOK_UNSURE;
+            }
+        }
+        perturb >>= 5;
+        place = (place * 5 + perturb + 1) & mask;
+    }
+}
+
+int
+set_is(PyObject *set, PyObject *elements, const Py_hash_t *hashes)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(elements);
+    if (PySet_GET_SIZE(set) != count) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (set_look(set, PyTuple_GET_ITEM(elements, i), hashes[i]) != LOOK_FOUND) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int
+set_order_is(PyObject *set, PyObject *elements)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(elements);
+    if (PySet_GET_SIZE(set) != count) {
+        return 0;
+    }
+    Py_ssize_t position = 0;
+    PyObject *element;
+    Py_hash_t hash;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!_PySet_NextEntry(set, &position, &element, &hash)
+            || safe_equal(element, PyTuple_GET_ITEM(elements, i)) != 1) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ---- lengths ---- */
+
+Py_ssize_t
+storage_length(PyObject *object)
+{
+    if (PyList_Check(object) || PyTuple_Check(object) || PyBytes_Check(object)
+        || PyByteArray_Check(object) || PyObject_TypeCheck(object, deque_type)) {
+        return Py_SIZE(object);
+    }
+    if (PyDict_Check(object)) {
+        return PyDict_GET_SIZE(object);
+    }
+    if (PyAnySet_Check(object)) {
+        return PySet_GET_SIZE(object);
+    }
+    if (PyUnicode_Check(object)) {
+        return PyUnicode_GET_LENGTH(object);
+    }
+    return -1;
+}
+
+int
+storage_setup(void)
+{
+    PyObject *collections = PyImport_ImportModule("collections");
+    if (collections == NULL) {
+        return -1;
+    }
+    PyObject *type = PyObject_GetAttrString(collections, "deque");
+    Py_DECREF(collections);
+    if (type == NULL) {
+        return -1;
+    }
+    deque_type = (PyTypeObject *)type;
+    return 0;
+}

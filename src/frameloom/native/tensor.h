@@ -1,0 +1,35 @@
+/* Facts of tensors, read through the C shim that torch exports. */
+#ifndef FRAMELOOM_TENSOR_H
+#define FRAMELOOM_TENSOR_H
+
+#include "native.h"
+
+/* What a TENSOR instruction expects. A size of -n-1 means n or more; a stride
+ * of STRIDE_ANY is not looked at, one of STRIDE_OF - j is size j times stride
+ * j, which is how a dense layout with unknown sizes is said. */
+typedef struct {
+    PyObject *types;         /* borrowed: a tuple of exact types, any of them */
+    uint64_t keys;
+    int32_t dtype;
+    int32_t device_type;
+    int32_t device_index;
+    int8_t requires_grad;    /* -1: not looked at */
+    int8_t looks_at_strides;
+    int64_t dimensions;
+    int64_t layout[];        /* sizes, strides */
+} TensorFacts;
+
+#define STRIDE_ANY (-1)
+#define STRIDE_OF (-2)
+
+/* From the constant of the instruction; NULL with an exception. */
+TensorFacts *tensor_facts_parse(PyObject *constant);
+int tensor_facts_hold(const TensorFacts *facts, PyObject *object);
+
+/* One size of a tensor, -1 when it has no such dimension or is no tensor that
+ * can be read. */
+int64_t tensor_size(PyObject *object, int64_t dimension);
+
+extern PyMethodDef tensor_methods[];
+
+#endif
