@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from frameloom.native import GuardProgram, instance_dict_names
 from frameloom.symbolic.guards import CHECKS, PLAIN_KEYS, Guard, same_constant
+from frameloom.symbolic.keys import host_hashable
 from frameloom.symbolic.layouts.payload import payload_holds
 from frameloom.symbolic.source import STEPS, Source
 
@@ -344,7 +345,7 @@ def _keys(writer: _Writer, index: int, guard: Guard) -> None:
         writer.emit("PY_CHECK", base, 0, writer.constant(_InstanceKeys(guard.payload)), index)
         return
     cls = _class_read(writer, source)
-    if cls is None:
+    if cls is None or not all(map(host_hashable, guard.payload)):
         _python_check(writer, index, guard)
     else:
         name = "ODICT_KEYS" if issubclass(cls, collections.OrderedDict) else "DICT_KEYS"
