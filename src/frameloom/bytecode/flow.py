@@ -1,4 +1,4 @@
-"""What the value stack holds, instruction by instruction: kinds of items, not values."""
+"""What the value stack holds, instruction by instruction, and which slots: kinds of items, not values."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .canonical import OPCODES
-from .program import Instruction, Program
+from .decode import argument_count
+from .program import Handler, Instruction, Program
 
 #: Kinds of stack items: an object; NULL; an object or NULL, whichever only running tells; the exception that was handled before the
-#: one that a handler handles; the offset below an exception, as ("lasti", code unit), with None for the unit if it may be several.
+#: one that a handler handles; the offset below an exception, as ("lasti", code unit), with None for the unit if it may be several. An
+#: offset that generated code loads itself is an object like others.
 VALUE, NULL, EITHER, PREVIOUS, LASTI = "value", "null", "either", "previous", "lasti"
 
 Kind = str | tuple[str, Any]
@@ -21,11 +23,10 @@ class FlowError(Exception):
 
 
 class Edge(NamedTuple):
-    """One way out of an instruction: to the canonical index `target`, with `stack`, by jump if `jumps`."""
+    """The way to a handler: the canonical index, and the stack there."""
 
     target: int
     stack: Stack
-    jumps: bool
 
 
 def step(instruction: Instruction, stack: Stack) -> Stack:
@@ -44,25 +45,22 @@ def jumped(instruction: Instruction, stack: Stack) -> Stack:
     return _exchange(instruction.op, stack, *effect)
 
 
-def leaves(program: Program, index: int, stack: Stack) -> Iterator[Edge]:
-    """Every way out of the instruction at `index` but exceptions and the end of the frame."""
-    instruction = program.instructions[index]
-    row = OPCODES[instruction.op]
-    if row.jump is not None:
-        yield Edge(instruction.arg, jumped(instruction, stack), True)
-    if not row.ends:
-        yield Edge(index + 1, step(instruction, stack), False)
+def handler_of(program: Program, index: int) -> Handler | None:
+    """Where an exception of the instruction at `index` goes, None if it leaves the frame or there can be none."""
+    if program.instructions[index].op == "PUSH_EXC_INFO":
+        return None  # it never raises; yet it lies in the row of the clean-up behind it, with a depth that fits later
+    return program.handler_at(index)
 
 
 def caught(program: Program, index: int, stack: Stack) -> Edge | None:
     """The way to the handler of the instruction at `index`, if it has one. Raises FlowError."""
-    handler = program.handler_at(index)
-    if handler is None or program.instructions[index].op == "PUSH_EXC_INFO":
-        return None  # a handler's first instruction lies in the row of its own clean-up, and never raises
+    handler = handler_of(program, index)
+    if handler is None:
+        return None
     if len(stack) < handler.depth:
         raise FlowError(f"the handler wants {handler.depth} items, there are {len(stack)}")
     offset: Stack = ((LASTI, program.group_of(index).offset // 2),) if handler.lasti else ()
-    return Edge(handler.target, (*stack[: handler.depth], *offset, VALUE), False)
+    return Edge(handler.target, (*stack[: handler.depth], *offset, VALUE))
 
 
 def merge(one: Stack, other: Stack) -> Stack:
@@ -77,8 +75,8 @@ def merge(one: Stack, other: Stack) -> Stack:
 def _merge_kind(one: Kind, other: Kind) -> Kind:
     if one == other:
         return one
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return (LASTI, None)
+    if isinstance(one, tuple) or isinstance(other, tuple):
+        return VALUE if VALUE in (one, other) else (LASTI, None)
     if isinstance(one, str) and isinstance(other, str) and PREVIOUS not in (one, other):
         return EITHER
     raise FlowError(f"{one} meets {other}")
@@ -130,7 +128,7 @@ def _load_and_clear(arg: Any, stack: Stack) -> Stack:
 
 def _store_fast(arg: Any, stack: Stack) -> Stack:
     _want("STORE_FAST", stack, 1)
-    if stack[-1] not in (VALUE, NULL, EITHER):
+    if isinstance(stack[-1], tuple):
         raise FlowError(f"STORE_FAST meets {stack[-1]}")
     return stack[:-1]
 
@@ -167,10 +165,14 @@ def _pop_except(arg: Any, stack: Stack) -> Stack:
     return stack[:-1]
 
 
+def _may_be_offset(kind: Kind) -> bool:
+    return kind == VALUE or isinstance(kind, tuple)
+
+
 def _with_start(arg: Any, stack: Stack) -> Stack:
     _want("WITH_EXCEPT_START", stack, 4)
     exit_function, offset, previous, exception = stack[-4:]
-    if exit_function != VALUE or not isinstance(offset, tuple) or previous != PREVIOUS or exception != VALUE:
+    if exit_function != VALUE or not _may_be_offset(offset) or previous != PREVIOUS or exception != VALUE:
         raise FlowError(f"WITH_EXCEPT_START meets {stack[-4:]}")
     return (*stack, VALUE)
 
@@ -179,7 +181,7 @@ def check_reraise(arg: int, stack: Stack) -> None:
     """RERAISE wants an offset where its argument says. Raises FlowError."""
     _exchange("RERAISE", stack, 1, 0)
     _want("RERAISE", stack, arg + 1)
-    if arg and not isinstance(stack[-1 - arg], tuple):
+    if arg and not _may_be_offset(stack[-1 - arg]):
         raise FlowError(f"RERAISE meets {stack[-1 - arg]} for an offset")
 
 
@@ -201,39 +203,75 @@ _SPECIAL: dict[str, Callable[[Any, Stack], Stack]] = {
 }
 
 
-def analyse(program: Program) -> tuple[Stack | None, ...]:
-    """The stack before each instruction, None where no path leads. Raises FlowError, naming the instruction."""
-    found: list[Stack | None] = [None] * len(program.instructions)
-    found[0] = ()
+class State(NamedTuple):
+    """What is known before an instruction: the stack, and as a bit mask the slots that are bound on every path."""
+
+    stack: Stack
+    bound: int
+
+
+def analyse(program: Program) -> tuple[State | None, ...]:
+    """The state before each instruction, None where no path leads. Raises FlowError, naming the instruction."""
+    found: list[State | None] = [None] * len(program.instructions)
+    found[0] = State((), (1 << argument_count(program.code)) - 1)
     waiting = [0]
     while waiting:
         index = waiting.pop()
-        stack = found[index]
-        assert stack is not None
+        state = found[index]
+        assert state is not None
         try:
-            edges = list(leaves(program, index, stack))
-            handled = caught(program, index, stack)
-            if handled is not None:
-                edges.append(handled)
-            instruction = program.instructions[index]
-            if instruction.op == "RERAISE":
-                check_reraise(instruction.arg, stack)
-            elif OPCODES[instruction.op].ends and OPCODES[instruction.op].jump is None:
-                step(instruction, stack)
-            for edge in edges:
-                if not 0 <= edge.target < len(found):
-                    raise FlowError(f"no instruction {edge.target}")
-                known = found[edge.target]
-                merged = edge.stack if known is None else merge(known, edge.stack)
-                if merged != known:
-                    found[edge.target] = merged
-                    waiting.append(edge.target)
+            for target, reached in _leaves(program, index, state):
+                if not 0 <= target < len(found):
+                    raise FlowError(f"no instruction {target}")
+                known = found[target]
+                if known is not None:
+                    reached = State(merge(known.stack, reached.stack), known.bound & reached.bound)
+                if reached != known:
+                    found[target] = reached
+                    waiting.append(target)
         except FlowError as error:
             op, arg, _, position = program.instructions[index]
             raise FlowError(f"{op} {arg!r} at {index} (line {position.lineno}): {error}") from None
     return tuple(found)
 
 
+def _leaves(program: Program, index: int, state: State) -> Iterator[tuple[int, State]]:
+    instruction = program.instructions[index]
+    stack, bound = state
+    row = OPCODES[instruction.op]
+    after = _bound_after(program, instruction, state)
+    if row.jump is not None:
+        yield instruction.arg, State(jumped(instruction, stack), after)
+    if not row.ends:
+        yield index + 1, State(_step_with_slots(instruction, state), after)
+    elif row.jump is None:
+        check_reraise(instruction.arg, stack) if instruction.op == "RERAISE" else step(instruction, stack)
+    caught_here = caught(program, index, stack)
+    if caught_here is not None:
+        yield caught_here.target, State(caught_here.stack, bound)
+
+
+def _step_with_slots(instruction: Instruction, state: State) -> Stack:
+    if instruction.op == "LOAD_FAST_AND_CLEAR" and state.bound >> instruction.arg & 1:
+        return (*state.stack, VALUE)
+    return step(instruction, state.stack)
+
+
+def _bound_after(program: Program, instruction: Instruction, state: State) -> int:
+    op, arg, _, _ = instruction
+    if op == "COPY_FREE_VARS":
+        return state.bound | ((1 << arg) - 1) << (len(program.slots) - arg)
+    if op in _BINDING or (op == "STORE_FAST" and state.stack[-1:] in ((VALUE,), (PREVIOUS,))):
+        return state.bound | 1 << arg
+    if op in _UNBINDING:
+        return state.bound & ~(1 << arg)
+    return state.bound
+
+
+_BINDING = frozenset({"MAKE_CELL", "LOAD_FAST"})
+_UNBINDING = frozenset({"STORE_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR"})
+
+
 def depths(program: Program) -> tuple[int | None, ...]:
     """The depth of the stack before each instruction, None where no path leads. Raises FlowError."""
-    return tuple(None if stack is None else len(stack) for stack in analyse(program))
+    return tuple(None if state is None else len(state.stack) for state in analyse(program))

@@ -7,7 +7,7 @@ from types import CodeType
 
 from . import flow
 from .canonical import OPCODES, SLOT_OPCODES
-from .decode import DecodeError, argument_count, decode
+from .decode import DecodeError, decode
 from .program import Program
 
 
@@ -27,14 +27,14 @@ def verify(program: Program) -> None:
     _check_groups(program)
     _check_targets(program)
     try:
-        stacks = flow.analyse(program)
+        states = flow.analyse(program)
     except flow.FlowError as error:
         raise VerifyError(f"{program.code.co_qualname}: {error}") from None
     for group in program.groups:  # between the halves of a RETURN_CONST there is an item that its code never stacks
-        index, stack = group.first, stacks[group.first]
-        if stack is not None and len(stack) > program.code.co_stacksize:
-            raise VerifyError(f"{program.code.co_qualname}: {len(stack)} items at {index}, the stack has {program.code.co_stacksize}")
-    _check_slots(program, stacks)
+        state = states[group.first]
+        if state is not None and len(state.stack) > program.code.co_stacksize:
+            raise VerifyError(f"{program.code.co_qualname}: {len(state.stack)} items at {group.first}, too many for its stack")
+    _check_slots(program, states)
 
 
 def verify_code(code: CodeType) -> None:
@@ -78,54 +78,13 @@ def _check_border(program: Program, target: int, who: str) -> None:
         raise VerifyError(f"{program.code.co_qualname}: {who} goes to {target}, where no group begins")
 
 
-def _check_slots(program: Program, stacks: tuple[flow.Stack | None, ...]) -> None:
+def _check_slots(program: Program, states: tuple[flow.State | None, ...]) -> None:
     """No instruction that trusts a slot to be bound meets one that may be empty."""
-    instructions = program.instructions
-    bound: list[int | None] = [None] * len(instructions)
-    bound[0] = (1 << argument_count(program.code)) - 1
-    waiting = [0]
-    while waiting:
-        index = waiting.pop()
-        before = bound[index]
-        assert before is not None
-        op, arg, origin, position = instructions[index]
-        if _trusts(program, index) and not before >> arg & 1:
+    for index, state in enumerate(states):
+        if state is None:
+            continue
+        op, arg, origin, position = program.instructions[index]
+        trusts = op in _CELL_READERS or (_CHECKED and op == "LOAD_FAST" and program.groups[origin].raws[-1][0] in _TRUSTING)
+        if trusts and not state.bound >> arg & 1:
             name = program.slots[arg].name
             raise VerifyError(f"{program.code.co_qualname}: {op} at {index} (line {position.lineno}) meets {name!r} unbound")
-        after = _after(program, index, before, stacks[index])
-        row = OPCODES[op]
-        edges = []
-        if row.jump is not None:
-            edges.append((arg, after))
-        if not row.ends:
-            edges.append((index + 1, after))
-        handler = program.handler_at(index)
-        if handler is not None:
-            edges.append((handler.target, before))
-        for target, mask in edges:
-            known = bound[target]
-            merged = mask if known is None else known & mask
-            if merged != known:
-                bound[target] = merged
-                waiting.append(target)
-
-
-def _trusts(program: Program, index: int) -> bool:
-    op, _, origin, _ = program.instructions[index]
-    if op in _CELL_READERS:
-        return True
-    return _CHECKED and op == "LOAD_FAST" and program.groups[origin].raws[-1][0] in _TRUSTING
-
-
-def _after(program: Program, index: int, mask: int, stack: flow.Stack | None) -> int:
-    op, arg, _, _ = program.instructions[index]
-    if op == "COPY_FREE_VARS":
-        return mask | ((1 << arg) - 1) << (len(program.slots) - arg)
-    if op in ("MAKE_CELL", "LOAD_FAST"):
-        return mask | 1 << arg
-    if op in ("DELETE_FAST", "LOAD_FAST_AND_CLEAR"):
-        return mask & ~(1 << arg)
-    if op == "STORE_FAST":
-        assert stack is not None
-        return mask | 1 << arg if stack[-1] == flow.VALUE else mask & ~(1 << arg)
-    return mask

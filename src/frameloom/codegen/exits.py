@@ -60,13 +60,15 @@ def leave_group(
     """
     jump = next((way for way in ways if way.op is not None), None)
     away = Label() if jump is not None else None
-    handler = program.handler_at(group.first)
+    handler = flow.handler_of(program, group.first)
     caught = Label()
     with out.at(program.instructions[group.first].position):
         if handler is None:
             run(away)
         else:
             with out.region(caught, handler.depth, handler.lasti):
+                # CPython 3.13.0 looks an exception of an inlined call up one unit before the calling instruction.
+                out.op("NOP")
                 run(away)
         for way in ways:
             if way.op is None:
@@ -79,7 +81,7 @@ def leave_group(
             out.place(caught)
             offset = ((LASTI, group.offset // 2),) if handler.lasti else ()
             stack = (*shape.stack[: handler.depth], *offset, VALUE)
-            emit_tail(out, program, handler.target, Shape(stack, shape.slots), runtime)
+            emit_tail(out, program, handler.target, Shape(stack, shape.slots), runtime, move=True)
 
 
 def check_place(program: Program, index: int) -> None:
@@ -160,9 +162,14 @@ _CHANGES: dict[str, Callable[[Any, Shape], Shape]] = {
 }
 
 
-def emit_tail(out: Emitter, program: Program, index: int, shape: Shape, runtime: Runtime) -> None:
+def emit_tail(out: Emitter, program: Program, index: int, shape: Shape, runtime: Runtime, *, move: bool = False) -> None:
     """Return a tail record that goes on at `index`. The stack is as `shape` says and is taken apart; handled exceptions are
-    handled no more when the code returns, as CPython's own code leaves it."""
+    handled no more when the code returns, as CPython's own code leaves it.
+
+    With `move` the frame's slots are emptied: an exception's traceback keeps its frame, which must not keep what the frame that takes over
+    lets go, the exception itself least of all.
+    """
+    load = out.move_fast if move else out.load_fast
     code = resume_code(program.code, index, shape)
     origin = origin_of(program.code)
     count = argument_slots(program.code if origin is None else origin.code)
@@ -174,9 +181,9 @@ def emit_tail(out: Emitter, program: Program, index: int, shape: Shape, runtime:
         if shape.slots[slot] == UNBOUND:
             out.load_const(None)
         else:
-            out.move_fast(slot)
+            load(slot)
     for temporary in held:
-        out.move_fast(temporary)
+        load(temporary)
     out.build_tuple(len(held))
     out.call(count + 2)
     out.return_value()
@@ -207,8 +214,10 @@ def _take_stack(out: Emitter, shape: Shape) -> list[int]:
                 out.copy()
                 out.store_fast(handled)
             out.op("POP_EXCEPT")
-        else:
+        elif kind == NULL:
             out.store_fast(dropped)  # the one instruction that can take NULL off the stack
+        else:
+            out.pop_top()
     return held[::-1]
 
 
