@@ -82,8 +82,8 @@ class Compiler:
             return SKIP
 
     def notice(self, kind: str) -> None:
-        """Frames run eagerly for a reason of the interpreter's."""
-        events.eager(BreakReport.of(NOTICES[kind]))
+        """Frames run eagerly for a reason of the interpreter's; they are counted in C."""
+        events.announce(BreakReport.of(NOTICES[kind]))
 
     # -- stages ----------------------------------------------------------------------------------------------------
     def _learn(

@@ -12,7 +12,7 @@ from frameloom.bytecode.verify import verify_code
 from frameloom.codegen.emit import emit
 from frameloom.codegen.plan import Plan
 from frameloom.codegen.runtime import Runtime
-from frameloom.compile import guard_program
+from frameloom.compile import guard_program, marks  # noqa: F401  marks: rules for frameloom's own functions
 from frameloom.compile.cache import CodeRecord, EntryInfo, overwritten
 from frameloom.compile.trace import Trace, trace
 from frameloom.diagnostics import events
@@ -23,13 +23,14 @@ RUNTIME = Runtime(Slot, Tail, resume_function, make_function, open_scope, trampo
 
 
 class Capture(NamedTuple):
-    """One finished capture: the trace, the plan, the code that runs and the guards it stands under."""
+    """One finished capture: the trace, the plan, the code that runs, the guards it stands under, and how long it took."""
 
     trace: Trace
     plan: Plan
     code: types.CodeType
     guards: guard_program.Lowered
     entry: Entry
+    seconds: float
 
 
 class Refused(Exception):
@@ -65,8 +66,9 @@ def compile_frame(
     guards = guard_program.lower(session.guards.values(), code)
     info = EntryInfo(guards.guards, overwritten(session))
     entry = Entry(emitted.code, guards.program, emitted.slots, info)
-    events.entry(code.co_qualname, time.perf_counter() - started)
-    return Capture(traced, plan, emitted.code, guards, entry)
+    seconds = time.perf_counter() - started
+    events.entry(code.co_qualname, seconds)
+    return Capture(traced, plan, emitted.code, guards, entry, seconds)
 
 
 def _trace(function: types.FunctionType, code: types.CodeType, arguments: tuple, domain: Any, record: CodeRecord) -> Trace:

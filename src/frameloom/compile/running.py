@@ -1,7 +1,8 @@
-"""What the running thread does, for whoever may not import the native room."""
+"""What frontends ask of the native part: whether a frame runs below a compiled callable, and how tensors are read."""
 
 from __future__ import annotations
 
-from frameloom.native import call_capturing, call_disabled, in_compiled
+from frameloom.native import in_compiled
+from frameloom.native.tensors import Codes, Probe, calibrate, facts
 
-__all__ = ["call_capturing", "call_disabled", "in_compiled"]
+__all__ = ["Codes", "Probe", "calibrate", "facts", "in_compiled"]
