@@ -283,6 +283,8 @@ def _bind_member(m: Machine, found: Value, obj: Value | None, owner: Any, link: 
         return reader(m, obj)
     value = part_of(m, obj, descriptor) if type(obj) is Obj else _constant_member(m, obj, descriptor)
     if value is ABSENT:
+        if obj.real is None and is_static(descriptor.__objclass__):
+            raise GraphBreak("FL103", f"attribute {descriptor.__name__!r} of {obj.cls.__name__}")
         raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {descriptor.__name__!r}")
     return value
 
@@ -298,9 +300,38 @@ def _bind_getset(m: Machine, found: Value, obj: Value | None, owner: Any, link: 
     reader = GETSETS.get(descriptor)
     if reader is not None:
         return reader(m, obj)
+    if descriptor.__name__ == "__dict__" and type(obj) is not Const:
+        return instance_dictionary(m, obj)
     if type(obj) is Const:
         return m.lift(descriptor.__get__(obj.value))
     raise GraphBreak("FL103", f"attribute {descriptor.__name__!r} of {obj.cls.__name__}")
+
+
+def instance_dictionary(m: Machine, obj: Value) -> Value:
+    """`obj.__dict__`: a dictionary that shares its body with the object's attributes."""
+    body = attributes_of(m, obj)
+    if type(obj) is not Obj or body is None:
+        raise GraphBreak("FL103", f"attribute '__dict__' of {obj.cls.__name__}")
+    if body.owner is not None and body.owner.body is body:
+        return body.owner
+    key = ("__dict__", obj)
+    made = m.memory.get(key)
+    if made is None:
+        made = m.remember(key, _dictionary(m, obj, body))
+    return made
+
+
+def _dictionary(m: Machine, obj: Obj, body: DictBody) -> Obj:
+    if body.owner is None:
+        m.journal.set_field(body, "owner", obj)
+    if obj.real is None:
+        return m.session.alloc(dict, body)
+    made = m.observe.read(obj, "dict")
+    if made.body is not body:
+        if made.body.known or made.body.full:
+            raise GraphBreak("FL505", "a dictionary that was met before as the attributes of an object")
+        m.journal.set_field(made, "body", body)
+    return made
 
 
 GETSETS: dict[Any, Callable] = {}
@@ -446,7 +477,7 @@ def generic_set(m: Machine, obj: Value, name: str, value: Value, link: Link | No
     """`object.__setattr__` and `object.__delattr__`."""
     on_class = m.observe.type_lookup(obj.cls, name)
     if on_class is not ABSENT and is_data_descriptor(m, on_class):
-        _set_descriptor(m, on_class, obj, name, value, link)
+        set_descriptor(m, on_class, obj, name, value, link)
         return
     body = attributes_of(m, obj)
     if body is None:
@@ -461,7 +492,8 @@ def generic_set(m: Machine, obj: Value, name: str, value: Value, link: Link | No
         dict_.log_set(m.session, obj, body, Const(name), value)
 
 
-def _set_descriptor(m: Machine, found: Value, obj: Value, name: str, value: Value, link: Link | None) -> None:
+def set_descriptor(m: Machine, found: Value, obj: Value, name: str, value: Value, link: Link | None) -> None:
+    """Write through a data descriptor, or delete where value is ABSENT."""
     if found.cls is types.MemberDescriptorType:
         writer = GETSET_WRITERS.get(found.value)
         if writer is not None:

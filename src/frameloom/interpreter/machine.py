@@ -25,6 +25,13 @@ class Machine:
         self.observe = session.observe
         self.journal = session.journal
         self.domain = session.domain
+        self.memory: dict[Any, Any] = {}
+
+    # -- memory --------------------------------------------------------------------------------------------------
+    def remember(self, key: Any, value: Any) -> Any:
+        """Keep what a rule must know again later in this trace under a key of its own; forgotten by a rollback."""
+        self.journal.set_item(self.memory, key, value)
+        return value
 
     # -- fresh objects -------------------------------------------------------------------------------------------
     def tuple(self, items: list[Value]) -> Obj:
@@ -66,7 +73,7 @@ class Machine:
             made = self.set(cls)
             for item in found:
                 made.body.known[item] = self.lift(item)
-                made.body.order.add(item)
+            made.body.history.append(("constant", frozenset(found)) if cls is frozenset else ("copied", (("constant", found),)))
             return made
         return self.observe.constant(found)
 
@@ -75,6 +82,10 @@ class Machine:
         """The signal for raising a built-in exception class with constant arguments: `raise m.error(TypeError, "...")`."""
         made = self.session.alloc(cls, ExceptionBody(self.tuple([self.lift(arg) for arg in args])))
         return self.raising(made)
+
+    def error_of(self, cls: type, *args: Value) -> SymbolicRaise:
+        """As `error`, with arguments that are Values already: `raise m.error_of(KeyError, key)`."""
+        return self.raising(self.session.alloc(cls, ExceptionBody(self.tuple(list(args)))))
 
     def raising(self, exception: Value) -> SymbolicRaise:
         """The signal for raising an exception, its context set as CPython sets it."""

@@ -28,6 +28,8 @@ class Session:
         self.observe = Observer(self)
         self.frame: Any = None
         self.handled: Value | None = None
+        self.ambient: BaseException | None = None  # what the callers of the root handle
+        self.raised: list[Value] = []  # exceptions of the trace's own that handlers caught
         self.instructions = 0
         self.depth = 0
         self.root_globals: Any = None
@@ -77,6 +79,9 @@ class Session:
         self.journal.append(self.operations, Operation(kind, target, arguments, self.where()))
         if id(target) not in self.written:
             self.journal.set_item(self.written, id(target), target)
+        owner = getattr(getattr(target, "body", None), "owner", None)
+        if owner is not None and owner is not target:
+            self.operation("attributes.changed", owner)
 
     def effect(self, kind: str, *arguments: Any) -> None:
         """Log an ordered effect that mutates no object of the heap (printing, a host mode)."""

@@ -10,9 +10,8 @@ from typing import Any
 from frameloom.interpreter.attributes import get_attribute
 from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.registry import opcode
-from frameloom.symbolic.layouts import cell, dict_, function as functions
+from frameloom.symbolic.layouts import cell, dict_, function as functions, namespace
 from frameloom.symbolic.layouts.cell import CellBody
-from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NULL, UNBOUND, Const, Lazy, Obj, Real, Value
 
@@ -124,17 +123,8 @@ def delete_deref(frame: Frame, slot: int) -> None:
 
 
 def globals_object(frame: Frame) -> Obj:
-    """The dictionary of a frame's globals as a heap object; one per real dictionary."""
-    session = frame.session
-    observe = session.observe
-    real = frame.globals
-    known = observe.seen.get(id(real))
-    if known is None:
-        known = Obj(dict, Real(real, session.sources.const(real)))
-        body = DictBody(False, known.real, "global" if real is session.root_globals else "dict_item")
-        known.body = body
-        session.journal.set_item(observe.seen, id(real), known)
-    return known
+    """The dictionary of a frame's globals."""
+    return namespace.globals_object(frame.session, frame.globals)
 
 
 def _read_global(session: Any, real: Real, name: str) -> Value:

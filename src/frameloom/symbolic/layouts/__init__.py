@@ -6,6 +6,7 @@ from frameloom.symbolic.layouts.base import LAYOUTS, REPLAYS, Layout, layout_of
 from frameloom.symbolic.layouts import (  # noqa: F401  each module registers its layouts
     attributes,
     cell,
+    descriptor,
     dict_,
     exception,
     function,
@@ -15,6 +16,7 @@ from frameloom.symbolic.layouts import (  # noqa: F401  each module registers it
     method,
     namespace,
     payload,
+    proxy,
     set_,
     slice_,
     tuple_,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.symbolic.layouts.base import replay
+from frameloom.symbolic.layouts.base import layout_of, replay
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.values import ABSENT, UNBOUND, Const, Obj, Value
 
@@ -67,8 +67,9 @@ def fill_attributes(build: Any, obj: Value, cls: type, body: DictBody) -> None:
 
 def fill_slots(build: Any, obj: Obj) -> None:
     """Emit the writes of all member descriptors of a fresh object."""
+    created = layout_of(obj.cls).creates
     for descriptor, value in obj.slots.items():
-        if value is not ABSENT and value is not UNBOUND:
+        if descriptor not in created and value is not ABSENT and value is not UNBOUND:
             build.set_descriptor(descriptor, obj, value)
 
 
@@ -99,3 +100,8 @@ def _set_slot(build: Any, target: Value, descriptor: Any, value: Value) -> None:
 @replay("slot.delete")
 def _delete_slot(build: Any, target: Value, descriptor: Any) -> None:
     build.call_effect(descriptor.__delete__, target)
+
+
+@replay("attributes.changed")
+def _changed(build: Any, target: Value) -> None:
+    """The object's dictionary was changed as a dictionary: nothing to do, but writes before and after must not be merged."""

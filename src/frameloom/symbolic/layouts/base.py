@@ -13,6 +13,9 @@ class Layout:
     `build.later(function)` runs after all objects exist (for cycles).
     """
 
+    creates: frozenset = frozenset()
+    """Member descriptors that `create` fills already."""
+
     def look(self, obj: Any, session: Any) -> Any:
         """The body of a real object: knows nothing yet but where to look."""
         return None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import collections
 from typing import Any, Iterator
 
+from frameloom.symbolic.guards import ordered_keys
 from frameloom.symbolic.instance_dict import MISSING, instance_dict_item, instance_names
 from frameloom.symbolic.layouts.base import Layout, register, replay
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
 
 
@@ -14,10 +16,11 @@ class DictBody:
     """`known` maps key handles (see `interpreter.keys`) to (key, value), value ABSENT where the key is known to be missing.
 
     `full` says that nothing else is there and that `known` is in order.  A body that is not full stands on `real`, whose
-    entries are looked at one by one; `step` names the source step that reads an entry.
+    entries are looked at one by one; `step` names the source step that reads an entry.  `owner` is set where two Objs share
+    the body (an instance and its `__dict__`, a module and its globals): the one whose operations write it.
     """
 
-    __slots__ = ("known", "full", "real", "step", "moved", "changed")
+    __slots__ = ("known", "full", "real", "step", "moved", "removals", "owner")
 
     def __init__(self, full: bool, real: Real | None = None, step: str = "dict_item") -> None:
         self.known: dict[Any, tuple[Value, Value]] = {}
@@ -25,7 +28,8 @@ class DictBody:
         self.real = real
         self.step = step
         self.moved: dict = {}
-        self.changed = False
+        self.removals = 0
+        self.owner: Obj | None = None
 
 
 def get(session: Any, body: DictBody, handle: Any, key: Value) -> Value:
@@ -56,6 +60,7 @@ def set_(session: Any, body: DictBody, handle: Any, key: Value, value: Value) ->
 
 def delete(session: Any, body: DictBody, handle: Any, key: Value) -> None:
     """Remove a key that is present."""
+    count_removal(session, body)
     if body.full:
         session.journal.delete_item(body.known, handle)
         return
@@ -63,6 +68,21 @@ def delete(session: Any, body: DictBody, handle: Any, key: Value) -> None:
         session.journal.delete_item(body.known, handle)
     session.journal.set_item(body.known, handle, (key, ABSENT))
     session.journal.set_item(body.moved, handle, True)
+
+
+def count_removal(session: Any, body: DictBody) -> None:
+    """An iterator must know whether keys left their places since it began."""
+    session.journal.set_field(body, "removals", body.removals + 1)
+
+
+def move(session: Any, body: DictBody, handle: Any, last: bool) -> None:
+    """Put a key that is present at an end of the order (OrderedDict.move_to_end)."""
+    materialise(session, body)
+    count_removal(session, body)
+    rest = dict(body.known)
+    entry = {handle: rest.pop(handle)}
+    session.journal.record(setattr, body, "known", body.known)
+    body.known = {**rest, **entry} if last else {**entry, **rest}
 
 
 def materialise(session: Any, body: DictBody) -> None:
@@ -112,6 +132,7 @@ def length(session: Any, body: DictBody) -> int:
 
 
 def clear(session: Any, body: DictBody) -> None:
+    count_removal(session, body)
     session.journal.record(_restore_all, body, body.known, body.full)
     body.known = {}
     body.full = True
@@ -120,6 +141,29 @@ def clear(session: Any, body: DictBody) -> None:
 def _restore_all(body: DictBody, known: dict, full: bool) -> None:
     body.known = known
     body.full = full
+
+
+# -- the write log ---------------------------------------------------------------------------------------------------
+
+
+def log_set(session: Any, holder: Obj, body: DictBody, key: Value, value: Value) -> None:
+    """Log a store into `body`, which `holder` has as storage or as attributes."""
+    owner = body.owner or holder
+    if owner.body is body:
+        session.operation("dict.set", owner, key, value)
+    elif type(key) is Const and type(key.value) is str:
+        session.operation("attribute.set", owner, key.value, value)
+    else:
+        raise GraphBreak("FL505", "an attribute whose name is no plain string")
+
+
+def log_delete(session: Any, holder: Obj, body: DictBody, key: Value) -> None:
+    """Log the removal of a key."""
+    owner = body.owner or holder
+    if owner.body is body:
+        session.operation("dict.delete", owner, key)
+    else:
+        session.operation("attribute.delete", owner, key.value)
 
 
 # -- reading real entries -------------------------------------------------------------------------------------------
@@ -134,7 +178,9 @@ def _read_item(session: Any, real: Real, handle: Any) -> Value:
     return session.observe.wrap(found, real.source.child("dict_item", handle))
 
 
-def _read_attribute(session: Any, real: Real, name: str) -> Value:
+def _read_attribute(session: Any, real: Real, name: Any) -> Value:
+    if type(name) is not str:
+        raise GraphBreak("FL505", "an attribute whose name is no plain string")
     found = instance_dict_item(real.object, name)
     if found is MISSING:
         session.guard("NO_ATTRIBUTE", real.source, name)
@@ -152,7 +198,7 @@ READERS = {"dict_item": _read_item, "attribute": _read_attribute, "class": _read
 def _item_keys(session: Any, real: Real) -> list:
     from frameloom.symbolic.kinds import ATOMS
 
-    keys = tuple(dict.keys(real.object))
+    keys = tuple(ordered_keys(real.object))
     session.guard("KEYS", real.source, keys)
     found = []
     for index, key in enumerate(keys):
@@ -200,17 +246,30 @@ class DictLayout(Layout):
         return [part for entry in obj.body.known.values() for part in entry if part is not ABSENT]
 
     def create(self, obj: Obj, build: Any) -> None:
+        if obj.body.owner is not None:
+            build.call_values(own_dictionary, (obj.body.owner,))
+            return
         base = next(b for b in obj.cls.__mro__ if b in (collections.OrderedDict, collections.defaultdict, dict))
         if obj.cls is dict:
             build.out.build_map(0)
         else:
             build.call_constant(base.__new__, build.constant(obj.cls))
 
+    def needs_first(self, obj: Obj) -> list:
+        return [] if obj.body.owner is None else [obj.body.owner]
+
     def fill(self, obj: Obj, build: Any) -> None:
+        if obj.body.owner is not None:
+            return
         base = _writer(obj.cls)
         for key, value in obj.body.known.values():
             if value is not ABSENT:
                 build.call_effect(base.__setitem__, obj, key, value)
+
+
+def own_dictionary(obj: Any) -> dict:
+    """`obj.__dict__` past whatever its class defines; called by compiled code."""
+    return object.__getattribute__(obj, "__dict__")
 
 
 def _writer(cls: type) -> type:

@@ -7,7 +7,7 @@ from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.values import Obj
+from frameloom.symbolic.values import Obj, Real
 
 
 @register(type)
@@ -20,8 +20,24 @@ class ClassLayout(Layout):
 
 @register(types.ModuleType)
 class ModuleLayout(Layout):
-    """A module; its attributes are its dictionary's entries."""
+    """A module; its attributes are its dictionary's entries, shared with the functions that have it as globals."""
 
     def look(self, obj: Obj, session: Any) -> None:
-        obj.attributes = DictBody(False, obj.real, "attribute")
+        space = NAMESPACE.__get__(obj.real.object)
+        obj.attributes = DictBody(True) if space is None else globals_object(session, space).body
         return None
+
+
+NAMESPACE = types.ModuleType.__dict__["__dict__"]
+
+
+def globals_object(session: Any, real: dict) -> Obj:
+    """The dictionary of a module's globals as a heap object; one per real dictionary."""
+    observe = session.observe
+    known = observe.seen.get(id(real))
+    if known is None:
+        known = Obj(dict, Real(real, session.sources.const(real)))
+        known.body = DictBody(False, known.real, "global" if real is session.root_globals else "dict_item")
+        known.body.owner = known
+        session.journal.set_item(observe.seen, id(real), known)
+    return known

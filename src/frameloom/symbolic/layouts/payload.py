@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register, storage_base
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Obj
 
 
@@ -15,6 +16,23 @@ class PayloadBody:
 
     def __init__(self, value: Const) -> None:
         self.value = value
+
+
+class RunTimeBody(PayloadBody):
+    """An int that only running code knows, because it tells about one object (`id`) or one thread: `function(*operands)`.
+
+    It may be compared with its like, be a key, and leave the trace; whoever asks for the number breaks.
+    """
+
+    __slots__ = ("function", "operands")
+
+    def __init__(self, function: Any, operands: tuple = ()) -> None:
+        self.function = function
+        self.operands = operands
+
+    @property
+    def value(self) -> Const:
+        raise GraphBreak("FL501", f"{self.function.__name__}() used as a number")
 
 
 PAYLOADS = (int, float, complex, str, bytes)
@@ -53,8 +71,14 @@ class PayloadLayout(Layout):
         return PayloadBody(Const(plain))
 
     def children(self, obj: Obj) -> list:
-        return []
+        return self.needs_first(obj)
+
+    def needs_first(self, obj: Obj) -> list:
+        return list(obj.body.operands) if type(obj.body) is RunTimeBody else []
 
     def create(self, obj: Obj, build: Any) -> None:
+        if type(obj.body) is RunTimeBody:
+            build.call_values(obj.body.function, obj.body.operands)
+            return
         base = storage_base(obj.cls)
         build.call_constant(base.__new__, build.constant(obj.cls), build.constant(obj.body.value.value))

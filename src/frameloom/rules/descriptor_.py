@@ -1,0 +1,162 @@
+"""Properties, static and class methods, and the explicit use of descriptors."""
+
+from __future__ import annotations
+
+import types
+
+from frameloom.interpreter.attributes import (
+    WRAPPED,
+    bind_descriptor,
+    get_attribute,
+    part_of,
+    reads,
+    set_descriptor,
+)
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import truth
+from frameloom.rules.define import function, methods
+from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
+from frameloom.symbolic.values import ABSENT, FALSE, NONE, Const, Obj, Value, boolean
+
+PROPERTY = property.__dict__
+
+
+def _is_none(value: Value) -> bool:
+    return type(value) is Const and value.value is None
+
+
+# -- making ----------------------------------------------------------------------------------------------------------
+
+
+@function(property)
+def make_property(m: Machine, fget: Value = NONE, fset: Value = NONE, fdel: Value = NONE, doc: Value = NONE) -> Value:
+    if _is_none(doc) and not _is_none(fget):
+        doc = _doc_of(m, fget)
+    made = m.session.alloc(property)
+    made.slots = {
+        PROPERTY["fget"]: fget,
+        PROPERTY["fset"]: fset,
+        PROPERTY["fdel"]: fdel,
+        PROPERTY["__doc__"]: doc,
+    }
+    return made
+
+
+def _doc_of(m: Machine, fget: Value) -> Value:
+    try:
+        return get_attribute(m, fget, "__doc__")
+    except SymbolicRaise as signal:
+        if not issubclass(signal.value.cls, AttributeError):
+            raise
+        return NONE
+
+
+@function(staticmethod)
+def make_static(m: Machine, fn: Value, /) -> Value:
+    return _wrapping(m, staticmethod, fn)
+
+
+@function(classmethod)
+def make_class(m: Machine, fn: Value, /) -> Value:
+    return _wrapping(m, classmethod, fn)
+
+
+COPIED = ("__module__", "__name__", "__qualname__", "__doc__")
+
+
+def _wrapping(m: Machine, cls: type, fn: Value) -> Obj:
+    """A static or class method, with the attributes it copies from its function."""
+    made = m.session.alloc(cls)
+    made.slots = {WRAPPED[cls]: fn}
+    made.attributes = DictBody(True)
+    for name in COPIED:
+        try:
+            made.attributes.known[name] = (Const(name), get_attribute(m, fn, name))
+        except SymbolicRaise as signal:
+            if not issubclass(signal.value.cls, AttributeError):
+                raise
+    return made
+
+
+def _replace(name: str, part: str) -> None:
+    @methods(property, name)
+    def replaced(m: Machine, found: Value, fn: Value, /) -> Value:
+        parts = {each: part_of(m, found, PROPERTY[each]) for each in ("fget", "fset", "fdel")}
+        if found.cls is not property:
+            raise GraphBreak("FL102", f"property.{name} of a {found.cls.__name__}")
+        doc = part_of(m, found, PROPERTY["__doc__"])
+        return make_property(m, **{**parts, part: fn}, doc=NONE if part == "fget" else doc)
+
+
+for _name, _part in (("getter", "fget"), ("setter", "fset"), ("deleter", "fdel")):
+    _replace(_name, _part)
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+@reads(PROPERTY["__isabstractmethod__"])
+def property_is_abstract(m: Machine, found: Value) -> Value:
+    return boolean(any(_abstract(m, part_of(m, found, PROPERTY[part])).value for part in ("fget", "fset", "fdel")))
+
+
+def _abstract(m: Machine, fn: Value) -> Value:
+    try:
+        return truth(m, get_attribute(m, fn, "__isabstractmethod__"))
+    except SymbolicRaise as signal:
+        if not issubclass(signal.value.cls, AttributeError):
+            raise
+        return FALSE
+
+
+for _cls in (staticmethod, classmethod):
+    reads(_cls.__dict__["__isabstractmethod__"])(lambda m, found: _abstract(m, part_of(m, found, WRAPPED[found.cls])))
+    reads(_cls.__dict__["__wrapped__"])(lambda m, found: part_of(m, found, WRAPPED[found.cls]))
+
+
+@methods(staticmethod, "__call__")
+def static_call(m: Machine, found: Value, /, *args: Value, **kwargs: Value) -> Value:
+    return m.invoke(part_of(m, found, WRAPPED[staticmethod]), list(args), kwargs)
+
+
+# -- explicit binding ------------------------------------------------------------------------------------------------
+
+
+def _get(m: Machine, found: Value, obj: Value, owner: Value = NONE, /) -> Value:
+    if _is_none(obj) and _is_none(owner):
+        raise m.error(TypeError, "__get__(None, None) is invalid")
+    receiver = None if _is_none(obj) else obj
+    return bind_descriptor(m, found, receiver, m.observe.constant(obj.cls) if _is_none(owner) else owner)
+
+
+BINDING = (
+    property,
+    staticmethod,
+    classmethod,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+)
+for _cls in BINDING:
+    methods(_cls, "__get__")(_get)
+
+
+def _set(m: Machine, found: Value, obj: Value, value: Value = ABSENT, /) -> Value:
+    set_descriptor(m, found, obj, getattr(getattr(found, "value", None), "__name__", "property"), value, None)
+    return NONE
+
+
+for _cls in (property, types.MemberDescriptorType, types.GetSetDescriptorType):
+    for _name in ("__set__", "__delete__"):
+        methods(_cls, _name)(_set)
+
+
+@methods(types.WrapperDescriptorType, "__call__")
+def wrapper_call(m: Machine, found: Value, /, *args: Value, **kwargs: Value) -> Value:
+    return m.invoke(found, list(args), kwargs)
+
+
+methods(types.MethodDescriptorType, "__call__")(wrapper_call)
