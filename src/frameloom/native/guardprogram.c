@@ -232,8 +232,10 @@ dump_line(GuardProgram *self, Py_ssize_t number)
     if (operand == NULL) {
         return NULL;
     }
-    return PyUnicode_FromFormat("%3zd  %s%s%s%N  ; guard %d\n", number, target, row.name, source,
-                                operand, instruction->guard);
+    PyObject *line = PyUnicode_FromFormat("%3zd  %s%s%s%U  ; guard %d\n", number, target, row.name,
+                                          source, operand, instruction->guard);
+    Py_DECREF(operand);
+    return line;
 }
 
 static PyObject *

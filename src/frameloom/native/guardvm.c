@@ -244,6 +244,13 @@ int_in(PyObject *object, int64_t low, int64_t high)
 }
 
 static int
+length_is(PyObject *object, Py_ssize_t low, Py_ssize_t high)
+{
+    Py_ssize_t length = storage_length(object);
+    return length >= 0 && low <= length && length <= high;
+}
+
+static int
 size_is_int(PyObject *tensor, int64_t dimension, PyObject *number)
 {
     int64_t size = tensor_size(tensor, dimension);
@@ -417,7 +424,7 @@ run(GuardProgram *program, const GuardScope *scope, PyObject **registers, const 
         CASE(DICT_ATTR)
             STEP(attribute_value(object, key));
         CASE(DICT_ATTRS)
-            STEP(instance_dict(object));
+            STEP(PyType_Check(object) ? NULL : instance_dict(object));
         CASE(SLOT)
             STEP(member_value(instruction, object));
         CASE(TYPE_ATTR)
@@ -478,9 +485,9 @@ run(GuardProgram *program, const GuardScope *scope, PyObject **registers, const 
         CASE(INT_IN)
             CHECK(int_in(object, instruction->extra.number, instruction->second));
         CASE(LEN)
-            CHECK(storage_length(object) == instruction->index);
+            CHECK(length_is(object, instruction->index, instruction->index));
         CASE(LEN_AT_LEAST)
-            CHECK(storage_length(object) >= instruction->index);
+            CHECK(length_is(object, instruction->index, PY_SSIZE_T_MAX));
         CASE(HAS_KEY)
             CHECK(PyDict_Check(object) && dict_look(object, key, &value) == LOOK_FOUND);
         CASE(NO_KEY)
@@ -496,7 +503,7 @@ run(GuardProgram *program, const GuardScope *scope, PyObject **registers, const 
             CHECK(attribute_look(object, key, &value) == LOOK_ABSENT);
         CASE(SLOT_EMPTY)
             PyObject **slot = member_slot(instruction, object);
-            CHECK(slot != NULL && *slot == NULL);
+            CHECK(slot != NULL && *slot == NULL && !instruction->second);
         CASE(CELL_EMPTY)
             CHECK(PyCell_Check(object) && PyCell_GET(object) == NULL);
         CASE(TYPE_ATTR_IS)

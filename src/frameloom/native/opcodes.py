@@ -16,9 +16,10 @@ Registers are numbered from 0 and must be written before they are read. Steps ne
 an item of a list subclass is the item in its list storage, whatever its `__getitem__` says. Rows of the flag `runs` may run
 Python code; a program that has one keeps every object it looks at alive while it runs.
 
-Keys. A look-up never calls a Python `__eq__` or `__hash__`. Keys are found by identity, or by value where both are
-exactly str, bytes, int, bool, float, complex, None, tuples of such, or objects compared by identity. Where only Python code
-could tell, the instruction fails.
+Keys. A look-up never calls a Python `__eq__` or `__hash__`. Keys are found by identity, or by value where the comparison
+of both is that of object, str, bytes, int, float, complex, or a tuple of such. Where only Python code could tell, the
+instruction fails: HAS_KEY and NO_KEY both. The own order of an OrderedDict can only be read where all its keys are exactly
+str, bytes, int, bool, float, complex, None, or tuples of such.
 
     python -m frameloom.native.opcodes       writes opcodes.h anew
 """
@@ -57,8 +58,8 @@ OPCODES = (
     # steps
     Opcode("CONTENTS", "step", "none", "contents of a cell; fails when it is empty"),
     Opcode("TYPE_OF", "step", "none", "exact type"),
-    Opcode("DICT_ATTR", "step", "name", "attribute in the instance's own dict or inline values, none made"),
-    Opcode("DICT_ATTRS", "step", "none", "the instance's dict object; fails when there is none yet"),
+    Opcode("DICT_ATTR", "step", "name", "attribute in the instance's own dict or inline values, none made; not of types"),
+    Opcode("DICT_ATTRS", "step", "none", "the instance's dict object; fails when there is none yet, and for types"),
     Opcode("SLOT", "step", "member", "object in the slot of a member descriptor; fails when it is empty"),
     Opcode("TYPE_ATTR", "step", "name", "attribute of a type found along its MRO, not bound"),
     Opcode("TYPE_DICT", "step", "none", "own dict of a type"),
@@ -95,8 +96,8 @@ OPCODES = (
     Opcode("NO_KEY", "check", "key", "key not in dict storage"),
     Opcode("DICT_KEYS", "check", "keys", "keys of dict storage, all and in order; constant: a tuple"),
     Opcode("DICT_KEY_SET", "check", "keys", "keys of dict storage, all, in any order; constant: a tuple"),
-    Opcode("ODICT_KEYS", "check", "keys", "keys of an OrderedDict in its own order; constant: a tuple"),
-    Opcode("NO_DICT_ATTR", "check", "name", "attribute not in the instance's own dict or inline values"),
+    Opcode("ODICT_KEYS", "check", "keys", "keys of an OrderedDict in its own order, if they are plain (see above); constant: a tuple"),
+    Opcode("NO_DICT_ATTR", "check", "name", "attribute not in the instance's own dict or inline values; fails for types"),
     Opcode("SLOT_EMPTY", "check", "member", "nothing in the slot of a member descriptor"),
     Opcode("CELL_EMPTY", "check", "none", "a cell without contents"),
     Opcode("TYPE_ATTR_IS", "check", "attribute", "a type finds this object along its MRO; constant (name, object)"),

@@ -9,33 +9,41 @@ static PyTypeObject *deque_type;
 
 /* ---- equality ---- */
 
-static int
-is_number(PyObject *object)
-{
-    return PyLong_CheckExact(object) || PyBool_Check(object) || PyFloat_CheckExact(object)
-        || PyComplex_CheckExact(object);
-}
+/* Families of types whose comparison is C code, subclasses included as long as
+ * they do not define their own. Objects of two families are never equal, but
+ * for the numbers, which compare with each other. */
+typedef enum { BY_PYTHON, BY_IDENTITY, NUMBER, STRING, BYTES, TUPLE } Family;
 
-/* True for objects that are equal to themselves alone. */
-static int
-compares_by_identity(PyObject *object)
+static Family
+family_of(PyObject *object)
 {
     richcmpfunc compare = Py_TYPE(object)->tp_richcompare;
-    return compare == PyBaseObject_Type.tp_richcompare || compare == NULL;
-}
-
-static int
-is_leaf(PyObject *object)
-{
-    return is_number(object) || PyUnicode_CheckExact(object) || PyBytes_CheckExact(object)
-        || object == Py_None;
+    if (compare == PyUnicode_Type.tp_richcompare) {
+        return STRING;
+    }
+    if (compare == PyLong_Type.tp_richcompare || compare == PyFloat_Type.tp_richcompare
+        || compare == PyComplex_Type.tp_richcompare) {
+        return NUMBER;
+    }
+    if (compare == PyBytes_Type.tp_richcompare) {
+        return BYTES;
+    }
+    if (compare == PyTuple_Type.tp_richcompare) {
+        return TUPLE;
+    }
+    if (compare == PyBaseObject_Type.tp_richcompare || compare == NULL || object == Py_None) {
+        return BY_IDENTITY;
+    }
+    return BY_PYTHON;
 }
 
 int
 is_plain_key(PyObject *key)
 {
     if (!PyTuple_CheckExact(key)) {
-        return is_leaf(key);
+        return key == Py_None || PyUnicode_CheckExact(key) || PyLong_CheckExact(key)
+            || PyBool_Check(key) || PyFloat_CheckExact(key) || PyComplex_CheckExact(key)
+            || PyBytes_CheckExact(key);
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
         if (!is_plain_key(PyTuple_GET_ITEM(key, i))) {
@@ -79,21 +87,14 @@ safe_equal(PyObject *one, PyObject *other)
     if (one == other) {
         return 1;
     }
-    if (is_number(one) && is_number(other)) {
-        return compare_in_c(one, other);
-    }
-    if (PyTuple_CheckExact(one) && PyTuple_CheckExact(other)) {
-        return tuples_equal(one, other);
-    }
-    int known = is_leaf(one) || PyTuple_CheckExact(one) || compares_by_identity(one);
-    int other_known = is_leaf(other) || PyTuple_CheckExact(other) || compares_by_identity(other);
-    if (!known || !other_known) {
+    Family family = family_of(one), other_family = family_of(other);
+    if (family == BY_PYTHON || other_family == BY_PYTHON) {
         return -1;
     }
-    if (Py_TYPE(one) == Py_TYPE(other) && is_leaf(one)) {
-        return compare_in_c(one, other);
+    if (family != other_family || family == BY_IDENTITY) {
+        return 0;
     }
-    return 0;
+    return family == TUPLE ? tuples_equal(one, other) : compare_in_c(one, other);
 }
 
 /* ---- dicts ---- */
@@ -186,6 +187,9 @@ Look
 attribute_look(PyObject *object, Key *name, PyObject **value)
 {
     PyDictKeysObject *keys = NULL;
+    if (PyType_Check(object)) {
+        return LOOK_UNSURE;  /* the attributes of a type are no instance's */
+    }
     PyObject **values = instance_values(object, &keys);
     if (values != NULL) {
         Py_ssize_t index = keys == NULL ? -1 : find_key(keys, name);
