@@ -57,14 +57,16 @@ class Forwarding:
         verified(code)
         return code
 
-    def follow(self, function: FunctionType) -> FunctionType:
-        """What to run in the place of the function of a tail record."""
+    def follow(self, function: FunctionType, arguments: list[Any]) -> tuple[FunctionType, list[Any]]:
+        """What to run in the place of a tail record."""
         self.steps += 1
         state = state_of(function.__code__)
         assert state is not None, function
         verified(function.__code__)
         self.seen.append(state)
-        return remade(self.stopping(state), function) if self.stops(state) else function
+        if self.stops(state):
+            function = remade(self.stopping(state), function)
+        return function, arguments
 
 
 _RUNNING: list[Forwarding] = []
@@ -76,7 +78,7 @@ def trampoline(function: Any, *arguments: Any) -> Any:
     while type(result) is Tail:
         function, *arguments = result
         del result
-        function = _RUNNING[-1].follow(function)
+        function, arguments = _RUNNING[-1].follow(function, arguments)
         result = function(*arguments)
         del arguments
     return result

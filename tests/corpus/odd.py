@@ -620,3 +620,103 @@ def exec_and_eval(n):
 def frames(n):
     frame = sys._getframe()
     return frame.f_code.co_name, frame.f_lineno - frame.f_code.co_firstlineno >= 0, frame.f_locals["n"], frame.f_globals is globals()
+
+
+class Countdown:
+    """An iterator, a container and an owner of odd attributes, all in Python."""
+
+    def __init__(self, n, fails=None):
+        self.n = n
+        self.fails = fails
+
+    def __setattr__(self, name, value):
+        LOG.append(("set", name))
+        if value == "refused":
+            raise AttributeError(name)
+        object.__setattr__(self, name, value)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.n -= 1
+        if self.n == self.fails:
+            raise LookupError(self.n)
+        if self.n < 0:
+            raise StopIteration
+        return self.n
+
+    def __contains__(self, item):
+        return item < self.n
+
+    def __getitem__(self, key):
+        return {"a": 1}[key]
+
+    def __setitem__(self, key, value):
+        LOG.append((key, value))
+
+    @property
+    def call(self):
+        LOG.append("property")
+        return lambda n: self.n + n
+
+
+@case(call(3), call(3, 1), call(0))
+def python_protocols(n, fails=None):
+    out = []
+    try:
+        for i in Countdown(n, fails):
+            out.append(i)
+        else:
+            out.append("else")
+    except LookupError as e:
+        out.append(repr(e))
+    c = Countdown(5)
+    out += [4 in c, 4 not in c, 9 in c, c["a"], c.call(2), c.call]
+    c["k"] = out[0]
+    try:
+        c["missing"]
+    except KeyError as e:
+        out.append((type(e), [len(part) for part in [[x for x in Countdown(2)]]]))
+    try:
+        c.refused = "refused"
+    finally:
+        note(type(out.pop(5)))
+        return out[:5], handled()
+
+
+def first(x):
+    try:
+        return second(x) + 1
+    except KeyError:
+        return "first"
+    finally:
+        note("first")
+
+
+def second(x):
+    with Manager("second", ZeroDivisionError):
+        return third(x) * 2
+    return third(x + 1)
+
+
+def third(x):
+    try:
+        return 10 // x
+    except TypeError as e:
+        raise {"a": ValueError, "b": KeyError}[x]("third") from e
+    finally:
+        note(("third", handled()))
+
+
+@case(call(0), call(1), call("a"), call("b"), call("c"), call(None))
+def chain(x):
+    try:
+        return first(x)
+    except ValueError as e:
+        return repr(e), type(e.__cause__), handled()
+
+
+@case(call("a"))
+def chain_fails(x):
+    return first(x)

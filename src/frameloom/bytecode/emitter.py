@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from .assemble import Label, Region, Signature, Unit, assemble
-from .decode import CO_VARARGS, CO_VARKEYWORDS, argument_count, read_slots
+from .decode import CO_VARARGS, CO_VARKEYWORDS, argument_count, decode, read_slots
 from .program import Group, Position, Program, Slot
 from .versions import version
 from .versions.rows import COMPARISONS, OPERATORS
@@ -216,19 +216,32 @@ class Emitter:
 
     # prefix
 
-    def prefix(self, *, cells: bool = True, generator: bool = False) -> None:
-        """What every code object begins with: free variables, cells (unless they arrive as such), generator, RESUME."""
+    def prefix(self, *, generator: bool = False, cells_arrive: bool | None = None) -> None:
+        """What every code object begins with: free variables, cells, generator (if `generator`), RESUME.
+
+        `cells_arrive` says that the slots of cells already hold cells, which arrived as arguments; None asks how it is in
+        the Emitter's `code`.
+        """
+        if cells_arrive is None:
+            cells_arrive = not _makes_cells(self.code)
+        cells = [index for index, slot in enumerate(self.slots) if slot.kind == "cell"]
         if self.code.co_freevars:
             self.op("COPY_FREE_VARS", len(self.code.co_freevars))
-        if cells:
-            for index, slot in enumerate(self.slots):
-                if slot.kind == "cell":
-                    self.op("MAKE_CELL", index)
+        if not cells_arrive:
+            for index in cells:
+                self.make_cell(index)
         if generator:
             self.op("RETURN_GENERATOR")
             self.op("POP_TOP")
             self.depth = 0
         self.op("RESUME", 0)
+        if cells and cells_arrive:
+            # CPython shows the contents of a cell in locals() only behind a MAKE_CELL for its slot, executed or not.
+            over = Label()
+            self.jump(over)
+            for index in cells:
+                self.make_cell(index)
+            self.place(over)
 
     # variables and constants
 
@@ -539,6 +552,11 @@ class Emitter:
         names = {**{index: slot.name for index, slot in enumerate(slots)}, **dict(zip(hidden + scratch, self._hidden + self._scratch))}
         varnames = tuple(names[index] for index in variables)
         return variables + rest + frees, varnames, tuple(names[index] for index in cells), len(arguments)
+
+
+def _makes_cells(code: CodeType) -> bool:
+    program = decode(code)
+    return any(instruction.op == "MAKE_CELL" for instruction in program.instructions[: program.start])
 
 
 def _takes_argument(name: str) -> bool:

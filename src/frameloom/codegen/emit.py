@@ -9,7 +9,6 @@ from frameloom.bytecode.program import Position
 from frameloom.codegen.build import Builder, Reached
 from frameloom.codegen.constants import EntryEmitter
 from frameloom.codegen.plan import Break, Plan, Return
-from frameloom.codegen.resume import show_cells
 from frameloom.codegen.suspend import emit_suspension
 from frameloom.symbolic.layouts import REPLAYS
 from frameloom.symbolic.layouts.attributes import fill_attributes
@@ -32,8 +31,7 @@ def emit(plan: Plan, runtime: Any) -> Emitted:
     program = plan.program
     out = EntryEmitter(program.code, runtime.new_slot)
     build = Builder(out, runtime, plan.sources)
-    out.prefix(cells=False)
-    show_cells(out)
+    out.prefix(cells_arrive=True)
     out.position = program.instructions[program.start].position
     _read_sources(plan, build)
     for node in plan.before:

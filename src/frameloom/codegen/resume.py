@@ -216,20 +216,6 @@ def _make(code: CodeType, index: int, shape: Shape) -> CodeType:
     return finished.code
 
 
-def show_cells(out: Emitter) -> None:
-    """Let `locals()` show the contents of slots that hold cells, in code whose prefix makes none.
-
-    CPython does so only behind a MAKE_CELL for the slot, executed or not.
-    """
-    cells = [index for index, slot in enumerate(out.slots) if slot.kind == "cell"]
-    if cells:
-        over = Label()
-        out.jump(over)
-        for index in cells:
-            out.make_cell(index)
-        out.place(over)
-
-
 class Prologue:
     """The beginning of code that takes over a frame's state: its prefix, and the way back from arguments to slots and stack."""
 
@@ -240,8 +226,7 @@ class Prologue:
         self.offsets: list[tuple[Label, int]] = []  # labels to be placed at the copy of the group at a canonical index
         self.hidden = out.hidden_argument(HIDDEN)
         self._next = 0
-        out.prefix(cells=False, generator=generator)
-        show_cells(out)
+        out.prefix(generator=generator, cells_arrive=True)
 
     def restore(self, stack: tuple[Kind, ...]) -> None:
         """Push items of the stack, taking their objects from the hidden argument, in order. Raises ResumeError."""

@@ -1,0 +1,192 @@
+"""Forwarding through calls: where an instruction would run a Python function of the corpus, its frame is suspended behind a bridge,
+and the function itself is stopped at every instruction.
+"""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any, NamedTuple
+
+from frameloom.bytecode.decode import decode
+from frameloom.bytecode.program import Instruction
+from frameloom.codegen.bridge import bridge_code
+from frameloom.codegen.resume import Shape, State, state_of
+from tests.codegen.forwarding import RUNTIME, Forwarding, remade, verified
+
+NULL = object()
+
+
+class Inner(NamedTuple):
+    """A Python function that an instruction runs: how the instruction waits for it, how many operands it takes off the stack, what
+    else lies on the stack while it waits, and the value for the link "value"."""
+
+    link: str
+    operands: int
+    function: FunctionType
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any] = {}
+    left: tuple[Any, ...] = ()
+    value: Any = None
+
+
+class Bridging(Forwarding):
+    """Stops everywhere; `bridges` counts the bridges by link, `deepest` how deep they were nested."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda state: True)
+        self.bridges: dict[str, int] = {}
+        self.deepest = 0
+        self._depth = 0
+
+    def follow(self, function: FunctionType, arguments: list[Any]) -> tuple[FunctionType, list[Any]]:
+        state = state_of(function.__code__)
+        assert state is not None
+        stack = _stack(state.shape, arguments[-1])
+        instruction = decode(state.code).instructions[state.index]
+        find = FIND.get(instruction.op)
+        inner = find(instruction, stack) if find is not None else None
+        if inner is None or not _in_corpus(inner.function):
+            return super().follow(function, arguments)
+        self.bridges[inner.link] = self.bridges.get(inner.link, 0) + 1
+        return self._bridge(state, function, arguments, stack, inner)
+
+    def _bridge(
+        self, state: State, function: FunctionType, arguments: list[Any], stack: list[Any], inner: Inner
+    ) -> tuple[FunctionType, list[Any]]:
+        kept = len(stack) - inner.operands
+        shape = Shape((*state.shape.stack[:kept], *["value"] * len(inner.left)), state.shape.slots)
+        code = bridge_code(state.code, state.index, shape, inner.link, RUNTIME)
+        verified(code)
+        held = [item for item, kind in zip(stack, shape.stack) if kind in ("value", "previous")]
+        further = [inner.value] if inner.link == "value" else []
+        call = (self.count_depth, self.begin(inner.function, inner.arguments, inner.keywords))
+        return remade(code, function), [*arguments[:-1], (*held, *inner.left, *further, call)]
+
+    def count_depth(self, record: tuple[Any, ...]) -> Any:
+        """The innermost call of a bridge: nested bridges are within it."""
+        self._depth += 1
+        self.deepest = max(self.deepest, self._depth)
+        try:
+            return trampoline(*record)
+        finally:
+            self._depth -= 1
+
+
+def trampoline(*record: Any) -> Any:
+    return RUNTIME.trampoline(*record)
+
+
+def _in_corpus(function: Any) -> bool:
+    return (
+        type(function) is FunctionType
+        and not inspect.isgeneratorfunction(function)
+        and "corpus" in function.__code__.co_filename
+        and function.__globals__.get("__name__", "").startswith("tests.corpus.")
+    )
+
+
+def _stack(shape: Shape, held: tuple[Any, ...]) -> list[Any]:
+    items = iter(held)
+    return [next(items) if kind in ("value", "previous") else NULL for kind in shape.stack]
+
+
+def _called(lower: Any, upper: Any, arguments: list[Any]) -> tuple[Any, list[Any]]:
+    if lower is NULL:
+        callee = upper
+    elif upper is NULL:
+        callee = lower
+    else:
+        callee, arguments = lower, [upper, *arguments]
+    if type(callee) is MethodType:
+        return callee.__func__, [callee.__self__, *arguments]
+    return callee, arguments
+
+
+def _call(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    argc, names = instruction.arg
+    return _of_call(stack, argc, names, argc + 2)
+
+
+def _call_kw(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    return _of_call(stack[:-1], instruction.arg, stack[-1], instruction.arg + 3)
+
+
+def _of_call(stack: list[Any], argc: int, names: tuple[str, ...], operands: int) -> Inner | None:
+    lower, upper, *given = stack[len(stack) - argc - 2 :]
+    keywords = dict(zip(names, given[len(given) - len(names) :]))
+    callee, arguments = _called(lower, upper, given[: len(given) - len(names)])
+    if isinstance(callee, type) and type(callee) is type and callee.__new__ is object.__new__:
+        new = object.__new__(callee)
+        return _fitting(Inner("value", operands, callee.__init__, (new, *arguments), keywords, value=new))
+    return _fitting(Inner("result", operands, callee, tuple(arguments), keywords))
+
+
+def _fitting(inner: Inner) -> Inner | None:
+    """A call with the wrong arguments fails in the caller, before there is an inner frame."""
+    if type(inner.function) is not FunctionType:
+        return None
+    try:
+        inspect.signature(inner.function).bind(*inner.arguments, **inner.keywords)
+    except TypeError:
+        return None
+    return inner
+
+
+def _special(name: str, link: str, operands: int, owner: int, *others: int) -> Callable[[Instruction, list[Any]], Inner | None]:
+    """An instruction that runs a special method of the item `owner` with the items `others`, counted from the top (-1)."""
+
+    def find(instruction: Instruction, stack: list[Any]) -> Inner | None:
+        method = getattr(type(stack[owner]), name, None)
+        return Inner(link, operands, method, (stack[owner], *(stack[other] for other in others)))
+
+    return find
+
+
+def _contains(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    method = getattr(type(stack[-1]), "__contains__", None)
+    return Inner("not" if instruction.arg else "truth", 2, method, (stack[-1], stack[-2]))
+
+
+def _attribute(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    name = instruction.arg if instruction.op == "LOAD_ATTR" else instruction.arg[0]
+    found = getattr(type(stack[-1]), name, None)
+    return Inner("result", 1, found.fget, (stack[-1],)) if type(found) is property else None
+
+
+def _store_attribute(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    return Inner("drop", 2, type(stack[-1]).__setattr__, (stack[-1], instruction.arg, stack[-2]))
+
+
+def _enter(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    manager = stack[-1]
+    kind = type(manager)
+    if not hasattr(kind, "__exit__"):
+        return None
+    return Inner("result", 1, kind.__enter__, (manager,), left=(manager.__exit__,))
+
+
+def _exit(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    leave, error = stack[-4], stack[-1]
+    if type(leave) is not MethodType:
+        return None
+    return Inner("result", 0, leave.__func__, (leave.__self__, type(error), error, error.__traceback__))
+
+
+FIND: dict[str, Callable[[Instruction, list[Any]], Inner | None]] = {
+    "CALL": _call,
+    "CALL_KW": _call_kw,
+    "TO_BOOL": _special("__bool__", "truth", 1, -1),
+    "JUMP_IF_TRUE_OR_POP": _special("__bool__", "truth", 0, -1),
+    "JUMP_IF_FALSE_OR_POP": _special("__bool__", "truth", 0, -1),
+    "FOR_ITER": _special("__next__", "next", 0, -1),
+    "GET_ITER": _special("__iter__", "result", 1, -1),
+    "BINARY_SUBSCR": _special("__getitem__", "result", 2, -2, -1),
+    "STORE_SUBSCR": _special("__setitem__", "drop", 3, -2, -1, -3),
+    "CONTAINS_OP": _contains,
+    "LOAD_ATTR": _attribute,
+    "LOAD_METHOD": _attribute,
+    "STORE_ATTR": _store_attribute,
+    "BEFORE_WITH": _enter,
+    "WITH_EXCEPT_START": _exit,
+}
