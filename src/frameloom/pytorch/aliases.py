@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.inputs import require_no_view
 from frameloom.pytorch.outcomes import Outcome
@@ -58,10 +56,3 @@ def check_writable(state: State, node: Node, root: Node) -> None:
         raise GraphBreak("FL308", "a view that autograd does not follow is written to while gradients are recorded")
     if root.target is INPUT:
         require_no_view(state.session, root)
-
-
-def forbid_if_leaf(state: State, node: Any) -> None:
-    """Break before an operation that writes to a leaf which requires grad: eager raises there."""
-    fact = node.fact
-    if state.grad and type(fact) is TensorFact and fact.requires_grad and state.root_of(node).fact.is_leaf:
-        raise GraphBreak("FL308", "a leaf that requires grad is written to while gradients are recorded")

@@ -7,10 +7,15 @@ from typing import Any
 import torch
 
 import frameloom.pytorch.layouts  # noqa: F401  torch's tuples register themselves
+import frameloom.pytorch.native_guards  # noqa: F401  and the lowerings of their guards
+import frameloom.pytorch.rules.constants  # noqa: F401
+import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
+import frameloom.pytorch.rules.modules  # noqa: F401
 import frameloom.pytorch.rules.overrides  # noqa: F401
 import frameloom.pytorch.rules.refused  # noqa: F401
 import frameloom.pytorch.rules.tracing  # noqa: F401
+import frameloom.pytorch.rules.whole  # noqa: F401
 from frameloom.pytorch import attributes, inputs, modes, operations, operators, record, shapes
 from frameloom.pytorch.graph import finish
 from frameloom.pytorch.state import State

@@ -63,45 +63,6 @@ def tensor_text(source: str, wanted: TensorPayload) -> str:
     return f"{source} is a {wanted.cls.__name__} {dtype}[{sizes}] on {wanted.device}{grad}"
 
 
-class NativePayload(NamedTuple):
-    """The fields that the native tensor check compares, as plain numbers; -1 stands for a size or stride that may be any.
-
-    `requires_grad` is -1 where it does not matter; `device_index` is -1 for a device without one.
-    """
-
-    cls: type
-    keys: int
-    dtype: int
-    device_type: int
-    device_index: int
-    sizes: tuple[int, ...]
-    strides: tuple[int, ...]
-    requires_grad: int
-
-
-def native_payload(wanted: TensorPayload) -> NativePayload:
-    """The payload of the native TENSOR check; its numbers are those of libtorch's C shim."""
-    probe = torch.empty(0, dtype=wanted.dtype)
-    return NativePayload(
-        wanted.cls,
-        wanted.keys,
-        scalar_type_number(probe.dtype),
-        DEVICE_TYPES.get(wanted.device.type, -1),
-        -1 if wanted.device.index is None else wanted.device.index,
-        tuple([-1 if n is None else n for n in wanted.sizes]),
-        tuple([-1 if n is None else n for n in wanted.strides]),
-        -1 if wanted.requires_grad is None else int(wanted.requires_grad),
-    )
-
-
-def scalar_type_number(dtype: torch.dtype) -> int:
-    """c10's number of a dtype."""
-    return torch._prims_common.dtype_to_type_ctor  # type: ignore[return-value]
-
-
-DEVICE_TYPES = {"cpu": 0, "cuda": 1}
-
-
 # -- further checks on one tensor, payloads of CALL ---------------------------------------------------------------------
 
 
@@ -168,13 +129,14 @@ def storages_text(source: str, payload: StoragePayload) -> str:
     return f"{source} and {len(payload.others)} other tensors share storage as before"
 
 
-# -- global state, payloads of CALL on a function held by the program ---------------------------------------------------
+# -- global state -----------------------------------------------------------------------------------------------------
 
 
-def returns(function: Callable[[], Any], wanted: Any) -> bool:
-    """Whether calling a function of no argument still gives the same answer."""
+def returns(function: Callable[[], Any], wanted: Any, scope: Any = None) -> bool:
+    """Whether calling a function of no argument still gives the same answer; the source is the function itself."""
     return function() == wanted
 
 
 CHECKS["TENSOR"] = Check(tensor_holds, tensor_text)
 CHECKS["STORAGES"] = Check(storages_hold, storages_text)
+CHECKS["RETURNS"] = Check(returns, lambda source, wanted: f"{source}() is {wanted}")

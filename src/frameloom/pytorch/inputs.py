@@ -7,11 +7,9 @@ from typing import Any
 import torch
 
 from frameloom.pytorch import guards, shapes
-from frameloom.pytorch.facts import TensorFact, fact
-from frameloom.pytorch.fakes import fact_of
 from frameloom.pytorch.state import State
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import ABSENT, INPUT, Const, Node, Real, Value
+from frameloom.symbolic.values import INPUT, Const, Node, Real, Value
 
 MODELLED = frozenset({torch.Tensor, torch.nn.Parameter})
 

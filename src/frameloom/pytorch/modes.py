@@ -6,7 +6,7 @@ from typing import Any, Callable, NamedTuple
 
 import torch
 
-from frameloom.pytorch import guards, inputs
+from frameloom.pytorch import inputs
 from frameloom.pytorch.state import State
 from frameloom.symbolic.layouts.base import replay
 from frameloom.symbolic.values import Const
@@ -29,14 +29,15 @@ ALWAYS = (
     Flag(torch.is_grad_enabled, "torch.is_grad_enabled()"),
     Flag(torch.is_inference_mode_enabled, "torch.is_inference_mode_enabled()"),
     Flag(torch._C._is_any_autocast_enabled, "autocast is enabled"),
+    Flag(torch.get_default_dtype, "the default dtype"),
 )
 """Guarded in every entry that has a graph."""
 
 MEANINGLESS = (
     Flag(torch._C._len_torch_dispatch_stack, "a dispatch mode is active"),
     Flag(torch._C._len_torch_function_stack, "a torch function mode is active"),
-    Flag(lambda: torch._C._functorch.maybe_current_level() is not None, "a functional transform is active"),
-    Flag(lambda: torch._C._get_tracing_state() is not None, "torch.jit.trace is active"),
+    Flag(torch._C._functorch.maybe_current_level, "a functional transform is active"),
+    Flag(torch._C._get_tracing_state, "torch.jit.trace is active"),
 )
 """Modes under which each operation must be seen as it happens."""
 
@@ -44,7 +45,7 @@ MEANINGLESS = (
 def reason_for_eager() -> str | None:
     """Why capture would be meaningless now (FL910), or None."""
     for flag in MEANINGLESS:
-        if flag.read():
+        if flag.read() not in (0, None):
             return flag.text
     return None
 
@@ -52,8 +53,9 @@ def reason_for_eager() -> str | None:
 def begin(state: State) -> None:
     """Note the modes at entry, guarded."""
     session = state.session
-    for flag in ALWAYS:
+    for flag in (*ALWAYS, *MEANINGLESS):
         guard(session, flag)
+    state.default_dtype = torch.get_default_dtype()
     state.grad = state.entry_grad = torch.is_grad_enabled()
     state.inference = torch.is_inference_mode_enabled()
     if torch._C._is_any_autocast_enabled():
@@ -63,8 +65,7 @@ def begin(state: State) -> None:
 
 def guard(session: Any, flag: Flag) -> None:
     """The flag has this value at each call."""
-    wanted = flag.read()
-    session.guard("CALL", session.sources.const(flag.read), (guards.returns, wanted, f"{flag.text} is {wanted}"))
+    session.guard("RETURNS", session.sources.const(flag.read), flag.read())
 
 
 def set_grad(state: State, wanted: bool) -> None:

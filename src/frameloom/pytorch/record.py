@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from frameloom.pytorch import aliases, fakes, operations
+from frameloom.pytorch import fakes, operations
 from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.failures import failed
 from frameloom.pytorch.fakes import FIRST_SAMPLE, SECOND_SAMPLE, OperationFailed, Run
@@ -36,40 +36,55 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
 
     Raises GraphBreak where the data decide or torch cannot tell, SymbolicRaise where the operation refuses its arguments.
     """
-    exact = operations.writes_by_name(function, kwargs)
+    exact = function in WRITERS or operations.writes_by_name(function, kwargs)
     call = Arguments(state.session, args, kwargs, state.grad, exact)
-    if exact and state.grad:
-        _check_target(state, call)
+    try:
+        outcome = outcome_of(state, function, call)
+    except Inexact:
+        WRITERS.add(function)
+        return apply(state, function, args, kwargs)
+    except OperationFailed as failure:
+        return failed(state, function, call, failure)
+    return perform(state, function, call, outcome, operations.name_of(function) in operations.IMPURE)
+
+
+WRITERS: set = set()
+"""Operations that were seen to write to an argument though their name does not say so (`relu(x, inplace=True)`)."""
+
+
+class Inexact(Exception):
+    """The operation writes: its outcome must be asked for with exact facts, on fakes that nobody else uses."""
+
+
+def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
+    """The remembered outcome of a call, or a measured one."""
     key = (function, tuple(call.key), state.modes)
     memory = state.memo if call.symbolic else MEMORY
     try:
         outcome = memory.get(key)
     except TypeError:
         raise GraphBreak("FL101", f"an argument of {operations.name_of(function)} cannot be put into a graph") from None
-    if outcome is None:
-        try:
-            outcome = _measure(state, function, call)
-        except OperationFailed as failure:
-            return failed(state, function, call, failure)
-        if outcome.lasting:
-            memory[key] = outcome
-    else:
+    if outcome is not None:
         COUNTS.remembered += 1
-    return perform(state, function, call, outcome, operations.name_of(function) in operations.IMPURE)
-
-
-def _check_target(state: State, call: Arguments) -> None:
-    """Break before a write to a leaf that requires grad: there eager raises."""
-    target = call.kwargs.get("out") if "out" in call.kwargs else call.args[0] if call.args else None
-    for node in target if isinstance(target, (list, tuple)) else (target,):
-        if type(node) is Node:
-            aliases.forbid_if_leaf(state, node)
+        return outcome
+    outcome = _measure(state, function, call)
+    if outcome.lasting:
+        memory[key] = outcome
+    return outcome
 
 
 def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
     COUNTS.measured += 1
     source = state.shapes.fakes if call.symbolic else fakes.static_fakes()
-    outcome = Run(source, call, FIRST_SAMPLE).measure(function, state.grad)
+    try:
+        outcome = Run(source, call, FIRST_SAMPLE).measure(function, state.grad)
+    except OperationFailed:
+        if state.grad and not call.exact and call.nodes:
+            raise Inexact from None
+        raise
+    if outcome.written and not call.exact:
+        source.pool.clear()
+        raise Inexact
     if any(node.tape == "host" for node in call.nodes):
         other = Run(source, call, SECOND_SAMPLE).measure(function, state.grad)
         if other != outcome:
@@ -92,3 +107,4 @@ def _with_statistics(function: Callable, call: Arguments, outcome: Outcome) -> O
 def forget() -> None:
     """Drop every remembered outcome."""
     MEMORY.clear()
+    WRITERS.clear()

@@ -24,7 +24,7 @@ class State:
 
     __slots__ = (
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
-        "inputs", "memo", "writes", "dynamic",
+        "inputs", "memo", "writes", "dynamic", "default_dtype",
     )
 
     def __init__(self, session: Any, dynamic: bool | None = None) -> None:
@@ -33,6 +33,7 @@ class State:
         self.entry_grad = True
         self.inference = False
         self.autocast: Any = None
+        self.default_dtype: Any = None
         self.views: dict[Node, View] = {}
         self.members: dict[Node, tuple[Node, ...]] = {}
         self.written: dict[Node, bool] = {}
@@ -47,7 +48,7 @@ class State:
     @property
     def modes(self) -> tuple:
         """What, besides its arguments, the facts of an operation's result depend on."""
-        return (self.grad, self.inference, self.autocast)
+        return (self.grad, self.inference, self.autocast, self.default_dtype)
 
     def root_of(self, node: Node) -> Node:
         """The node whose storage a node shares."""

@@ -93,3 +93,8 @@ _refuse(
 _refuse("FL312", "torch.cuda.{}", ("synchronize", "set_device", "empty_cache", "current_stream", "stream"), torch.cuda)
 refuse("FL305", "torch functions are switched off for a while", torch._C.DisableTorchFunction, torch._C.DisableTorchFunctionSubclass)
 refuse("FL302", "an autocast region is entered", torch.autocast)
+refuse(
+    "FL308", "a hook is put on a tensor",
+    TENSOR.register_hook, TENSOR.register_post_accumulate_grad_hook, torch.autograd.graph.register_multi_grad_hook,
+)
+refuse("FL306", "gradients are computed", TENSOR.backward, torch.autograd.backward, torch.autograd.grad)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+import frameloom.pytorch.compiling  # noqa: F401  the rule goes by the code that it gives the function
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import rule
 from frameloom.pytorch import modes

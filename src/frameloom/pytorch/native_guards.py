@@ -1,0 +1,104 @@
+"""How checks on tensors and on global state are lowered to the native program.
+
+Reading a tensor natively is calibrated once, against tensors of every kind of key set, dtype and device that can be made here;
+where that fails, or for a key set that no probe had, the check runs as the Python reference.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import pathlib
+import sys
+from typing import Any, Iterator
+
+import torch
+
+from frameloom.compile.guard_program import GuardProgram, _Check, lowers
+from frameloom.compile.running import Codes, Probe, calibrate, facts
+from frameloom.pytorch import guards
+from frameloom.pytorch.guards import TensorPayload
+from frameloom.symbolic.guards import Guard
+
+TYPES = (torch.Tensor, torch.nn.Parameter)
+DTYPES = tuple(
+    dict.fromkeys(
+        [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8]
+        + [torch.uint8, torch.bool, torch.complex64, torch.complex128]
+    )
+)
+
+
+@functools.cache
+def codes() -> Codes | None:
+    """The numbers of a calibrated native reader, or None where there is none."""
+    library = pathlib.Path(torch.__file__).with_name("lib") / LIBRARIES.get(sys.platform, "libtorch_cpu.so")
+    try:
+        return calibrate(str(library), TYPES, torch._C.TensorBase.__dict__["requires_grad"], tuple(_probes()))
+    except (RuntimeError, OSError):
+        return None
+
+
+LIBRARIES = {"linux": "libtorch_cpu.so", "darwin": "libtorch_cpu.dylib"}
+
+
+def _probes() -> Iterator[Probe]:
+    """Tensors of all kinds that dense inputs come in."""
+    kinds = [torch.zeros(2, 3, dtype=dtype) for dtype in DTYPES]
+    grown = [torch.zeros(3, 1, 2).requires_grad_(), torch.nn.Parameter(torch.ones(4)), torch.zeros(()), torch.zeros(0, 5).T]
+    flags = [torch.zeros(3, dtype=torch.complex64).conj(), torch.zeros(3, dtype=torch.complex64).conj().imag]
+    with torch.inference_mode():
+        flags.append(torch.ones(2, 2))
+    meta = [torch.empty(2, 5, device="meta")]
+    accelerated = [torch.zeros(2, 3, device="cuda")] if torch.cuda.is_available() else []
+    for tensor in itertools.chain(kinds, grown, flags, meta, accelerated):
+        yield Probe(
+            tensor, tensor._cdata, guards.dispatch_keys(tensor), tensor.dtype, tensor.device.type,
+            -1 if tensor.device.index is None else tensor.device.index, tuple(tensor.shape), tuple(tensor.stride()),
+        )
+
+
+def native_facts(wanted: TensorPayload) -> tuple | None:
+    """The constant of a native TENSOR instruction, or None where the native reader cannot be used for such tensors."""
+    known = codes()
+    if known is None or wanted.keys not in known.keys:
+        return None
+    dtype, device = known.dtypes.get(wanted.dtype), known.devices.get(wanted.device.type)
+    if dtype is None or device is None:
+        return None
+    index = -1 if wanted.device.index is None else wanted.device.index
+    return facts((wanted.cls,), wanted.keys, dtype, device, index, wanted.sizes, wanted.strides, wanted.requires_grad)
+
+
+@lowers("TENSOR")
+def _tensor(writer: Any, index: int, guard: Guard) -> None:
+    register = writer.register(guard.source, index)
+    constant = native_facts(guard.payload)
+    if constant is None:
+        writer.emit("PY_CHECK", register, 0, writer.constant(_Check(guard, guard.payload)), index)
+    else:
+        writer.emit("TENSOR", register, 0, writer.constant(constant), index)
+
+
+@lowers("RETURNS")
+def _returns(writer: Any, index: int, guard: Guard) -> None:
+    """A question about global state: called natively where the answer is a singleton, and the function takes no argument."""
+    function = guard.source.key
+    if type(guard.payload) in SINGLETONS and takes_nothing(function):
+        writer.emit("CALL0_IS", 0, 0, writer.constant((function, guard.payload)), index)
+    else:
+        register = writer.register(guard.source, index)
+        writer.emit("PY_CHECK", register, 0, writer.constant(_Check(guard, guard.payload)), index)
+
+
+SINGLETONS = (type(None), bool, torch.dtype)
+
+
+@functools.cache
+def takes_nothing(function: Any) -> bool:
+    """Whether a function is a built-in of no argument, which the native program calls directly."""
+    try:
+        GuardProgram((("CALL0_IS", 0, 0, 0, 0),), ((function, None),))
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,23 @@
+"""Immutable objects of torch that are made from constants: devices, and facts about dtypes."""
+
+from __future__ import annotations
+
+import torch
+
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.registry import refuse, rule
+from frameloom.symbolic.values import Value
+
+
+def _made_from_constants(cls: type) -> None:
+    @rule(cls)
+    def make(m: Machine, *args: Value, **kwargs: Value) -> Value:
+        given = [m.need_constant(value, "FL202", f"a {cls.__name__} from a tensor") for value in args]
+        named = {name: m.need_constant(value, "FL202", f"a {cls.__name__} from a tensor") for name, value in kwargs.items()}
+        return m.fold(cls, *given, **named)
+
+
+for _cls in (torch.device, torch.finfo, torch.iinfo):
+    _made_from_constants(_cls)
+
+refuse("FL319", "a device is made the default for a while", torch.device.__enter__, torch.device.__exit__)
