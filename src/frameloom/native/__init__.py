@@ -48,6 +48,9 @@ if unsupported() is None:
         reset,
         resume_function,
         state,
+        tensor_accept,
+        tensor_read,
+        tensor_scan,
         trampoline,
     )
 
@@ -73,6 +76,9 @@ if unsupported() is None:
         "reset",
         "resume_function",
         "state",
+        "tensor_accept",
+        "tensor_read",
+        "tensor_scan",
         "trampoline",
         "unsupported",
     ]

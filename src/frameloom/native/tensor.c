@@ -94,7 +94,7 @@ layout_holds(const TensorFacts *facts, const int64_t *sizes, const int64_t *stri
         int64_t stride = expected[i];
         if (stride <= STRIDE_OF) {
             int64_t inner = STRIDE_OF - stride;
-            stride = sizes[inner] * strides[inner];
+            stride = Py_MAX(sizes[inner], 1) * strides[inner];
         }
         if (stride != STRIDE_ANY && strides[i] != stride) {
             return 0;

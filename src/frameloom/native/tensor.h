@@ -5,8 +5,9 @@
 #include "native.h"
 
 /* What a TENSOR instruction expects. A size of -n-1 means n or more; a stride
- * of STRIDE_ANY is not looked at, one of STRIDE_OF - j is size j times stride
- * j, which is how a dense layout with unknown sizes is said. */
+ * of STRIDE_ANY is not looked at, one of STRIDE_OF - j is size j (or 1,
+ * if that is 0) times stride j, which is how a dense layout of unknown sizes is
+ * said. */
 typedef struct {
     PyObject *types;         /* borrowed: a tuple of exact types, any of them */
     uint64_t keys;

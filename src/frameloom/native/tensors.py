@@ -61,7 +61,7 @@ def facts(types, keys, dtype, device_type, device_index, sizes, strides=None, re
 
     `types`: exact types, any of them. `keys`, `dtype`, `device_type`, `device_index`: numbers as `tensor_read` and `Codes`
     give them. A size is an int, None (any) or ('>=', n). `strides` is None (not looked at), or has for each dimension an
-    int, None (any) or ('of', j): size j times stride j. `requires_grad` is a bool, or None (not looked at).
+    int, None (any) or ('of', j): size j, or 1 if that is 0, times stride j. `requires_grad` is a bool, or None (not looked at).
     """
     return (tuple(types), keys, dtype, device_type, device_index, tuple(sizes),
             None if strides is None else tuple(strides), requires_grad)
