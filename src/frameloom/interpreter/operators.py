@@ -10,6 +10,7 @@ from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import RULES
 from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.layouts.payload import RunTimeBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import (
     ABSENT,
@@ -233,6 +234,8 @@ def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = Non
     elif is_host(a) or is_host(b):
         if all(type(v) in (Const, Node) and v.cls in (int, float, bool) for v in (a, b)):
             return compare(m, symbol, _settle(m, a), _settle(m, b), link)
+    if symbol in ("==", "!=") and _are_run_time(a, b):
+        return boolean(_same_operand(m, a, b) is (symbol == "=="))
     tries = []
     left = m.observe.type_lookup(a.cls, name)
     right = m.observe.type_lookup(b.cls, reflected)
@@ -253,6 +256,17 @@ def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = Non
         TypeError,
         f"'{symbol}' not supported between instances of '{a.cls.__name__}' and '{b.cls.__name__}'",
     )
+
+
+def _are_run_time(a: Value, b: Value) -> bool:
+    """Whether both are ints of one kind that only running code knows: then what they are about decides."""
+    if type(a) is not Obj or type(b) is not Obj:
+        return False
+    return type(a.body) is RunTimeBody and type(b.body) is RunTimeBody and a.body.function is b.body.function
+
+
+def _same_operand(m: Machine, a: Obj, b: Obj) -> bool:
+    return a is b or not a.body.operands or identical(m, a.body.operands[0], b.body.operands[0])
 
 
 _DEFAULTS = frozenset(object.__dict__[names[1]] for names in COMPARE.values())
