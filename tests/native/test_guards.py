@@ -311,7 +311,8 @@ def test_the_property_reaches_every_row():
 
 
 def test_header_is_not_stale():
-    assert Path(opcodes.HEADER).read_text() == opcodes.header()
+    source = Path(__file__).parents[2] / "src" / "frameloom" / "native" / opcodes.HEADER.name
+    assert source.read_text() == opcodes.header()
 
 
 def test_reference_has_every_row():
@@ -647,5 +648,7 @@ def test_checks_do_not_leak():
     for _ in range(20):
         round()
     gc.collect()
-    assert [sys.getrefcount(constant) for program in programs for constant in program.constants] == counts
+    # Twenty rounds: a leak shows as twenty or more; others may hold a common constant for a moment.
+    after = [sys.getrefcount(constant) for program in programs for constant in program.constants]
+    assert all(abs(a - b) < 10 for a, b in zip(after, counts, strict=True))
     assert sys.getallocatedblocks() - blocks < 50
