@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import random
+import traceback
 import types
 from typing import Any, Callable
 
 from frameloom.interpreter.registry import refuse
 
-from toy.array import Array, Mode, array
+from tests.toy.array import Array, Mode, array
 
 
 class Problem(Exception):
@@ -107,21 +108,23 @@ class World:
         made = {name: globals()[name] for name in ("Problem", "Manager", "managed", "breaker", "breaking", "gen")}
         return {**made, "log": self.logged.append}
 
-    def run(self, function: Callable) -> Any:
-        """Call the function; gives a picture of the result and of everything it may have changed."""
+    def run(self, function: Callable, filename: str) -> Any:
+        """Call the function; gives a picture of the result and of everything it may have changed.  Tracebacks count as far as
+        they are in `filename`."""
         args = (self.a, self.b, self.box, self.xs, self.table, self.flag, self.other)
         try:
             outcome = ("returned", function(*args))
         except Exception as error:  # noqa: BLE001  the exception is part of the outcome
-            outcome = ("raised", type(error).__name__, error.args, chain(error))
+            outcome = ("raised", error.args, chain(error, filename))
         return picture([outcome, args, self.logged, random.random(), Mode.tracking], {})
 
 
-def chain(error: BaseException) -> list:
-    """The classes along `__cause__` and `__context__`."""
+def chain(error: BaseException | None, filename: str) -> list:
+    """The classes along `__cause__` and `__context__`, with the places that the tracebacks name."""
     found = []
     while error is not None:
-        found.append((type(error).__name__, error.__suppress_context__, error.__cause__ is not None))
+        places = [(f.name, f.lineno, f.colno) for f in traceback.extract_tb(error.__traceback__) if f.filename == filename]
+        found.append((type(error).__name__, error.__suppress_context__, error.__cause__ is not None, places))
         error = error.__cause__ or error.__context__
     return found
 
@@ -137,6 +140,8 @@ def picture(value: Any, seen: dict) -> Any:
         return (type(value).__name__, [picture(item, seen) for item in value])
     if isinstance(value, dict):
         return (type(value).__name__, [(picture(k, seen), picture(v, seen)) for k, v in value.items()])
+    if isinstance(value, (set, frozenset)):
+        return (type(value).__name__, [picture(item, seen) for item in value])
     if isinstance(value, Array):
         storage = seen.setdefault(id(value.storage), (len(seen), value.storage))[0]
         return ("array", storage, value.start, value.numbers(), value.tracked)
@@ -147,7 +152,7 @@ def picture(value: Any, seen: dict) -> Any:
         return ("generator", value.__name__, [picture(item, seen) for item in value])
     if hasattr(value, "__dict__"):
         return (type(value).__name__, picture(dict(vars(value)), seen))
-    return (type(value).__name__, repr(value) if isinstance(value, set) else "")
+    return (type(value).__name__,)
 
 
 def cell_picture(cell: Any, seen: dict) -> Any:

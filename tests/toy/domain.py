@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import types
 from typing import Any, NamedTuple
 
 from frameloom.interpreter.registry import rule
@@ -14,8 +16,6 @@ from frameloom.symbolic.values import ABSENT, INPUT, NONE, Const, Node, Obj, Val
 from . import array as toy
 from .array import OPS, Array, Op
 
-import types
-
 
 class ToyFact(NamedTuple):
     """Size, storage group and the mark of the mode."""
@@ -27,7 +27,8 @@ class ToyFact(NamedTuple):
 
 def has_fact(real: Any, expected: tuple) -> bool:
     """The guard on an input array."""
-    return type(real) is Array and real.size == expected[0] and real.tracked is expected[1]
+    found = getattr(real, "__dict__", {})
+    return type(real) is Array and found.get("size") == expected[0] and found.get("tracked") is expected[1]
 
 
 class ToyDomain(Domain):
@@ -56,6 +57,8 @@ class ToyDomain(Domain):
 
     def input(self, session: Any, real: Any) -> Node:
         found = real.object
+        if "hooks" not in vars(found):
+            raise GraphBreak("FL103", "an Array that is being made")
         session.guard("CALL", real.source, (has_fact, (found.size, found.tracked), f"{{}} has size {found.size}"))
         storage = session.toy_storages.setdefault(id(found.storage), len(session.toy_storages))
         fact = ToyFact(found.size, storage, found.tracked)
@@ -83,7 +86,7 @@ class ToyDomain(Domain):
     def _fact(self, session: Any, op: Op, args: list[Value]) -> ToyFact:
         """Run the operation on stand-ins of the right sizes; what it raises, the user's program raises."""
         stand_ins = [_stand_in(arg) for arg in args]
-        before = toy.Mode.tracking
+        before, drawn = toy.Mode.tracking, random.getstate()
         toy.Mode.tracking = session.toy_mode
         try:
             made = op.run(*stand_ins)
@@ -91,6 +94,7 @@ class ToyDomain(Domain):
             raise _raised(session, error) from None
         finally:
             toy.Mode.tracking = before
+            random.setstate(drawn)
         if made is None:
             return ToyFact(0, 0, False)
         return ToyFact(made.size, 0, made.tracked)
