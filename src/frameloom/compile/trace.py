@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -9,7 +10,8 @@ from typing import Any, NamedTuple
 import frameloom.interpreter.opcodes  # noqa: F401  the handlers register themselves
 import frameloom.rules  # noqa: F401  and so do the rules
 from frameloom.codegen.bridge import bridge_code
-from frameloom.codegen.plan import Break, FrameState, Return
+from frameloom.codegen.build import Reached
+from frameloom.codegen.plan import Break, FrameState, Return, values_of
 from frameloom.codegen.resume import ResumeError
 from frameloom.codegen.suspend import shape_of
 from frameloom.interpreter.calls import enter_root
@@ -17,8 +19,10 @@ from frameloom.interpreter.exits import EXCEPTION_EXIT, settle
 from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.opcodes.exceptions import Traceback
+from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.session import Session
-from frameloom.symbolic.signals import Suspend
+from frameloom.symbolic.signals import RestartCapture, Suspend
 from frameloom.symbolic.source import Source
 from frameloom.symbolic.values import Lazy, Obj, Previous
 
@@ -46,12 +50,14 @@ def trace(
     """
     session = Session(domain, decisions)
     session.machine = Machine(session)
+    session.ambient = sys.exception()
     session.observe.promoted = frozenset(source_at(session, path) for path in promoted)
     try:
         frame = enter_root(session.machine, function, code, arguments)
         session.guard("IS", session.sources.function_globals(), function.__globals__)
         domain.begin(session)
         exit_ = _run(session, frame)
+        _require_unseen(session, exit_)
         _guard_distinct(session)
     finally:
         domain.abandon(session)
@@ -61,15 +67,35 @@ def trace(
 def source_at(session: Session, path: tuple) -> Source:
     """The source of a session that a path of (step, key) names."""
     (step, key), *rest = path
-    source = session.sources._root(step, key, id(key) if step == "const" else None)
+    if step == "const":
+        source = session.sources.const(key.object)
+    else:
+        source = session.sources._root(step, key)
     for step, key in rest:
         source = source.child(step, key)
     return source
 
 
 def path_of(source: Source) -> tuple:
-    """The same the other way round."""
-    return tuple((step.step, step.key) for step in source.path())
+    """The same the other way round; it may be a key of a dictionary."""
+    root, *rest = source.path()
+    key = Held(root.key) if root.step == "const" else root.key
+    return ((root.step, key), *((step.step, step.key) for step in rest))
+
+
+class Held:
+    """An object by identity."""
+
+    __slots__ = ("object",)
+
+    def __init__(self, held: Any) -> None:
+        self.object = held
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Held and other.object is self.object
+
+    def __hash__(self) -> int:
+        return id(self.object)
 
 
 def _run(session: Session, frame: Frame) -> Any:
@@ -160,6 +186,22 @@ _ONLY_PUSH = frozenset({"PUSH_NULL", "LOAD_CONST", "LOAD_FAST"})
 
 def _kept_stack(frame: Frame) -> list:
     return frame.stack if frame.link is None else frame.stack[: frame.link.depth]
+
+
+# -- exceptions ------------------------------------------------------------------------------------------------------
+
+
+def _require_unseen(session: Session, exit_: Any) -> None:
+    """An exception that a handler caught has no real traceback: where it outlives the trace, the next try breaks at its raise."""
+    if not session.raised:
+        return
+    reached = Reached()
+    reached.add(exit_.values())
+    reached.add(value for operation in session.operations for value in values_of(operation))
+    for obj in reached.fresh:
+        exception = obj.body.exception if type(obj.body) is Traceback else obj
+        if isinstance(exception.body, ExceptionBody) and exception.body.raised:
+            raise RestartCapture(("raise", *exception.body.raised))
 
 
 # -- aliases ---------------------------------------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 from frameloom.interpreter.frame import Checkpoint, Frame
 from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise
-from frameloom.symbolic.values import Const, Obj, Value
+from frameloom.symbolic.values import NONE, Const, Obj, Value
 
 RETURN = "return"
 YIELD = "yield"
@@ -57,10 +58,12 @@ def may_be_caught(frame: Frame) -> bool:
 def _remember_origin(frame: Frame, exception: Value) -> None:
     """Keep the state before the raising instruction: a break while the handler runs goes back there, since the exception
     that the user sees must be the real one, with its traceback."""
-    if type(exception) is not Obj or exception.real is not None:
-        return
     session = frame.session
     program = frame.program
+    if type(exception) is not Obj or exception.real is not None:
+        if not _raises_again(program.instructions[frame.index]):
+            raise GraphBreak("FL005", "an exception that exists already is raised")
+        return
     if ("raise", program.code, frame.index) in session.decisions:
         raise GraphBreak("FL005", "an exception that escapes its handler is raised here")
     known = frame.origins.get(id(exception))
@@ -70,8 +73,29 @@ def _remember_origin(frame: Frame, exception: Value) -> None:
         )
         frame.origins[id(exception)] = known
     if isinstance(exception.body, ExceptionBody) and not exception.body.raised:
+        _require_no_context(session, exception.body)
         session.journal.set_field(exception.body, "raised", (program.code, frame.index))
+        session.journal.append(session.raised, exception)
     frame.caught = [*frame.caught, known]
+
+
+def _raises_again(instruction: Any) -> bool:
+    """Whether an instruction raises what a handler of its frame handles: then no traceback grows."""
+    return instruction.op in ("RERAISE", "CLEANUP_THROW") or instruction.op == "RAISE_VARARGS" and instruction.arg == 0
+
+
+def _require_no_context(session: Any, body: ExceptionBody) -> None:
+    """An exception's context is what the callers of the root handle, unless the trace handles one itself."""
+    if body.context is not NONE:
+        return
+    if session.ambient is not None:
+        raise GraphBreak("FL005", "raised while a caller handles an exception")
+    session.guard("CALL", session.sources.const(sys.exception), (nothing_handled, None, "no exception is being handled"))
+
+
+def nothing_handled(_: Any, __: Any) -> bool:
+    """The guard of traces that raise: no caller handles an exception."""
+    return sys.exception() is None
 
 
 def forget_origin(frame: Frame, exception: Value) -> None:

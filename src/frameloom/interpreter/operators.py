@@ -174,11 +174,11 @@ def _call_slot(m: Machine, slot: Value, receiver: Value, args: list[Value], link
 
 
 def _c_slot(m: Machine, slot: Any, receiver: Value, args: list[Value]) -> Value:
-    """A slot in C without a rule: folded on constants, NotImplemented where the other operand is a foreign class."""
+    """A slot in C without a rule: folded on constants, NotImplemented where a number meets a foreign class."""
     values = [receiver, *args]
     if all(type(value) is Const for value in values):
         return m.fold(slot, *(value.value for value in values))
-    if type(receiver) is Const and slot.__objclass__ in (int, float, complex, bool, str, bytes) and args:
+    if type(receiver) is Const and slot in MEETS_PLAIN:
         return _payload_slot(m, slot, receiver, args)
     raise GraphBreak("FL102", f"{slot.__objclass__.__name__}.{slot.__name__} with {values[-1].cls.__name__}")
 
@@ -195,6 +195,18 @@ def _payload_slot(m: Machine, slot: Any, receiver: Value, args: list[Value]) -> 
         else:
             return NOT_IMPLEMENTED
     return m.fold(slot, receiver.value, *plain)
+
+
+def _slots_that_meet_plain() -> frozenset:
+    comparisons = [names[1] for names in COMPARE.values()]
+    numbers = [name for names in BINARY.values() for name in names[1:]]
+    found = [(cls, name) for cls in (int, float, complex, bool) for name in (*comparisons, *numbers)]
+    found += [(cls, name) for cls in (str, bytes) for name in comparisons]
+    return frozenset(cls.__dict__[name] for cls, name in found if name in cls.__dict__)
+
+
+MEETS_PLAIN = _slots_that_meet_plain()
+"""Slots in C that look at the plain value inside an instance of a subclass, and answer NotImplemented to other classes."""
 
 
 from types import FunctionType, MethodDescriptorType, WrapperDescriptorType  # noqa: E402

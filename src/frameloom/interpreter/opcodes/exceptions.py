@@ -117,13 +117,14 @@ def with_except_start(frame: Frame, arg: Any) -> None:
     frame.stack.append(m.invoke(frame.stack[-4], arguments, {}))
 
 
-TRACEBACK_STAND_IN = object()
+TRACEBACK = BaseException.__dict__["__traceback__"]
 
 
 def traceback_of(m: Machine, exception: Value) -> Value:
-    """The traceback of an exception: a stand-in that breaks where anything is asked of it."""
-    made = m.session.alloc(types.TracebackType, Traceback(exception))
-    return made
+    """The traceback of an exception; for one of the trace's own, a stand-in that breaks where anything is asked of it."""
+    if exception.real is not None:
+        return m.observe.read(exception, "descriptor", TRACEBACK)
+    return m.session.alloc(types.TracebackType, Traceback(exception))
 
 
 class Traceback:
