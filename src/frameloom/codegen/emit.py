@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, NamedTuple
 
+from frameloom.bytecode.assemble import Label
+from frameloom.bytecode.decode import argument_count
 from frameloom.bytecode.program import Position
 from frameloom.codegen.build import Builder, Reached
 from frameloom.codegen.constants import EntryEmitter
@@ -36,8 +38,10 @@ def emit(plan: Plan, runtime: Any) -> Emitted:
     _read_sources(plan, build)
     for node in plan.before:
         _call_host(build, node)
+    failed = None
     if plan.graph is not None:
-        _call_graph(plan, build)
+        failed = Label() if plan.can_run_again else None
+        _call_graph(plan, build, failed)
     for node in plan.after:
         _call_host(build, node)
     build.make(plan.fresh)
@@ -47,6 +51,8 @@ def emit(plan: Plan, runtime: Any) -> Emitted:
         with out.at(_position(operation.where, out.position)):
             _replay(build, operation)
     EXITS[type(plan.exit)](build, plan.exit)
+    if failed is not None:
+        _run_again(build, failed)
     finished = out.finish()
     return Emitted(finished.code, tuple(out.filled))
 
@@ -82,7 +88,8 @@ def _call_host(build: Builder, node: Node) -> None:
     build.hold(node)
 
 
-def _call_graph(plan: Plan, build: Builder) -> None:
+def _call_graph(plan: Plan, build: Builder, failed: Label | None) -> None:
+    """Call the graph and keep its results.  `failed` is where an exception of it goes, if it goes anywhere."""
     graph, out = plan.graph, build.out
     reached = Reached()
     reached.add(graph.inputs)
@@ -90,7 +97,11 @@ def _call_graph(plan: Plan, build: Builder) -> None:
     out.begin_call(graph.function)
     for value in graph.inputs:
         build.load(value)
-    out.call(len(graph.inputs))
+    if failed is None:
+        out.end_call(len(graph.inputs))
+    else:
+        with out.region(failed, 0):
+            out.end_call(len(graph.inputs))
     if not graph.outputs:
         out.pop_top()
         return
@@ -101,6 +112,29 @@ def _call_graph(plan: Plan, build: Builder) -> None:
             build.hold(node)
         else:
             out.pop_top()
+
+
+def _run_again(build: Builder, failed: Label) -> None:
+    """The graph raised before anything was changed: the user's own code runs from its start and raises its own exception."""
+    out, runtime, code = build.out, build.runtime, build.out.code
+    again = Label()
+    out.place(failed)
+    out.copy()
+    out.call_constant_under(isinstance, Exception)
+    out.jump_if_true(again)
+    out.op("RERAISE", 0)
+    out.place(again)
+    out.pop_top()
+    out.begin_call(runtime.tail)
+    out.begin_call(runtime.resume_function)
+    out.begin_call(runtime.rerun)
+    out.load_const(code)
+    out.end_call(1)
+    out.end_call(1)
+    for slot in range(argument_count(code)):
+        out.load_fast(slot)
+    out.end_call(1 + argument_count(code))
+    out.return_value()
 
 
 def _replay(build: Builder, operation: Any) -> None:

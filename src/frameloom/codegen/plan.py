@@ -89,6 +89,12 @@ class Plan:
         self.nodes = [node for node in reached.nodes if node.real is None and node.attributes is not None]
 
     @property
+    def can_run_again(self) -> bool:
+        """Whether the frame can still run from its start when the graph has raised: nothing was drawn or changed before."""
+        graph = self.graph
+        return getattr(graph, "may_fail", False) and not getattr(graph, "writes_inputs", True) and not self.before
+
+    @property
     def has_break(self) -> bool:
         """Whether the entry ends by handing over to the user's own instructions."""
         return type(self.exit) is Break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import CodeType
 from typing import Any, NamedTuple
 
 
@@ -10,7 +11,8 @@ class Runtime(NamedTuple):
     """new_slot() -> a slot for a constant.  tail(function, *arguments) -> a tail record.  resume_function(code) -> a function
     with the calling frame's globals and closure.  make_function(code, globals, closure) -> a function.  open_scope() has the
     frames that are called from here on looked up.  trampoline(function, *arguments) calls, and runs the tail records that come
-    back.
+    back.  rerun(code) notes that a graph failed, and gives the code that runs in place of `code`, eagerly, with all parameters
+    positional.
     """
 
     new_slot: Callable[..., Any]
@@ -19,3 +21,4 @@ class Runtime(NamedTuple):
     make_function: Callable[..., Any]
     open_scope: Callable[..., Any]
     trampoline: Callable[..., Any]
+    rerun: Callable[[CodeType], CodeType]

@@ -22,7 +22,7 @@ from frameloom.compile.trace import Trace, path_of
 from frameloom.diagnostics import events
 from frameloom.diagnostics.errors import FrameloomError, GraphBreakError, InternalError
 from frameloom.diagnostics.failure import write_report
-from frameloom.diagnostics.reports import BreakReport
+from frameloom.diagnostics.reports import REFUSED, BreakReport
 from frameloom.native import SKIP, SKIP_BELOW, Engine
 from frameloom.symbolic.domain import Domain
 
@@ -110,10 +110,7 @@ class Compiler:
 
     def _capture(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Any:
         events.frame(code.co_qualname, first_line(code))
-        try:
-            captured = compile_frame(function, code, arguments, self.settings.domain, record, self._accept)
-        except Refused as refused:
-            return self._refused(refused.trace, record)
+        captured = self._compiled(function, code, arguments, record)
         self._tell(captured.trace, captured.plan.graph, code)
         if self.settings.on_capture is not None:
             self.settings.on_capture(captured)
@@ -125,8 +122,12 @@ class Compiler:
     def _accept(self, trace: Trace) -> bool:
         return not (self.settings.fullgraph and trace.is_break)
 
-    def _refused(self, trace: Trace, record: CodeRecord) -> Any:
-        raise GraphBreakError(break_report(trace, "fullgraph=True asks for one graph, so nothing was compiled"))
+    def _compiled(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Capture:
+        try:
+            return compile_frame(function, code, arguments, self.settings.domain, record, self._accept)
+        except Refused as refused:
+            broken = break_report(refused.trace, REFUSED)
+        raise GraphBreakError(broken)
 
     def _fruitless(self, record: CodeRecord) -> Any:
         """There was nothing to capture: this call runs as it is, and after a few such calls all do."""

@@ -14,12 +14,13 @@ from frameloom.codegen.plan import Plan
 from frameloom.codegen.runtime import Runtime
 from frameloom.compile import guard_program, marks  # noqa: F401  marks: rules for frameloom's own functions
 from frameloom.compile.cache import CodeRecord, EntryInfo, overwritten
+from frameloom.compile.reruns import rerun
 from frameloom.compile.trace import Trace, trace
 from frameloom.diagnostics import events
 from frameloom.native import Entry, Slot, Tail, make_function, open_scope, resume_function, trampoline
 from frameloom.symbolic.signals import RestartCapture
 
-RUNTIME = Runtime(Slot, Tail, resume_function, make_function, open_scope, trampoline)
+RUNTIME = Runtime(Slot, Tail, resume_function, make_function, open_scope, trampoline, rerun)
 
 
 class Capture(NamedTuple):
@@ -37,7 +38,7 @@ class Refused(Exception):
     """The trace is not to become an entry; `trace` says what it was."""
 
     def __init__(self, trace: Trace) -> None:
-        super().__init__(trace)
+        super().__init__()
         self.trace = trace
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from frameloom.codegen.resume import HIDDEN, origin_of
+from frameloom.compile.reruns import runs_again
 
 
 class Verdict(Enum):
@@ -44,8 +45,9 @@ SITE_PACKAGES = (sysconfig.get_paths()["purelib"], sysconfig.get_paths()["platli
 
 
 def is_made(code: types.CodeType) -> bool:
-    """Whether the compiler made the code to run as it is: bridges, and frames that begin with the instruction that broke."""
-    return HIDDEN in code.co_varnames and origin_of(code) is None
+    """Whether the compiler made the code to run as it is: bridges, frames that begin with the instruction that broke, and frames
+    whose graph failed."""
+    return HIDDEN in code.co_varnames and origin_of(code) is None or runs_again(code)
 
 
 def verdict(function: types.FunctionType, code: types.CodeType, root: bool) -> Verdict:
