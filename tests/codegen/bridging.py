@@ -58,7 +58,7 @@ class Bridging(Forwarding):
         shape = Shape((*state.shape.stack[:kept], *["value"] * len(inner.left)), state.shape.slots)
         code = bridge_code(state.code, state.index, shape, inner.link, RUNTIME)
         verified(code)
-        held = [item for item, kind in zip(stack, shape.stack) if kind in ("value", "previous")]
+        held = [item for item, kind in zip(stack[:kept], shape.stack) if kind in ("value", "previous")]
         further = [inner.value] if inner.link == "value" else []
         call = (self.count_depth, self.begin(inner.function, inner.arguments, inner.keywords))
         return remade(code, function), [*arguments[:-1], (*held, *inner.left, *further, call)]
@@ -143,6 +143,17 @@ def _special(name: str, link: str, operands: int, owner: int, *others: int) -> C
     return find
 
 
+def _truth(operands: int) -> Callable[[Instruction, list[Any]], Inner | None]:
+    def find(instruction: Instruction, stack: list[Any]) -> Inner | None:
+        kind = type(stack[-1])
+        for name, link in (("__bool__", "bool"), ("__len__", "length")):
+            if hasattr(kind, name):
+                return Inner(link, operands, getattr(kind, name), (stack[-1],))
+        return None
+
+    return find
+
+
 def _contains(instruction: Instruction, stack: list[Any]) -> Inner | None:
     method = getattr(type(stack[-1]), "__contains__", None)
     return Inner("not" if instruction.arg else "truth", 2, method, (stack[-1], stack[-2]))
@@ -176,9 +187,9 @@ def _exit(instruction: Instruction, stack: list[Any]) -> Inner | None:
 FIND: dict[str, Callable[[Instruction, list[Any]], Inner | None]] = {
     "CALL": _call,
     "CALL_KW": _call_kw,
-    "TO_BOOL": _special("__bool__", "truth", 1, -1),
-    "JUMP_IF_TRUE_OR_POP": _special("__bool__", "truth", 0, -1),
-    "JUMP_IF_FALSE_OR_POP": _special("__bool__", "truth", 0, -1),
+    "TO_BOOL": _truth(1),
+    "JUMP_IF_TRUE_OR_POP": _truth(0),
+    "JUMP_IF_FALSE_OR_POP": _truth(0),
     "FOR_ITER": _special("__next__", "next", 0, -1),
     "GET_ITER": _special("__iter__", "result", 1, -1),
     "BINARY_SUBSCR": _special("__getitem__", "result", 2, -2, -1),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from frameloom.bytecode.decode import argument_count, decode, read_slots
+from frameloom.bytecode.decode import decode, read_slots
 from frameloom.bytecode.verify import verify_code
 from frameloom.codegen.exits import Runtime, break_code
 from frameloom.codegen.resume import Shape, State, argument_slots, state_of
@@ -106,7 +106,7 @@ def start(function: FunctionType, arguments: tuple[Any, ...], keywords: dict[str
     code = function.__code__
     bound = inspect.signature(function).bind(*arguments, **keywords)
     bound.apply_defaults()
-    values = list(_in_slot_order(code, bound.arguments))
+    values = [bound.arguments[name] for name in _in_slot_order(bound.signature)]
     values += [None] * (argument_slots(code) - len(values))
     kinds = []
     for index, slot in enumerate(read_slots(code)[: len(values)]):
@@ -118,9 +118,12 @@ def start(function: FunctionType, arguments: tuple[Any, ...], keywords: dict[str
     return State(code, decode(code).start, Shape((), tuple(kinds))), values
 
 
-def _in_slot_order(code: CodeType, bound: dict[str, Any]) -> Iterator[Any]:
-    for name in code.co_varnames[: argument_count(code)]:
-        yield bound[name]
+_KINDS = {inspect.Parameter.POSITIONAL_ONLY: 0, inspect.Parameter.POSITIONAL_OR_KEYWORD: 0, inspect.Parameter.KEYWORD_ONLY: 1}
+
+
+def _in_slot_order(signature: inspect.Signature) -> list[str]:
+    """Names of parameters as a frame has them: *args and **kwargs last."""
+    return sorted(signature.parameters, key=lambda name: _KINDS.get(signature.parameters[name].kind, 2))
 
 
 Outcome = dict[str, Any]

@@ -63,7 +63,33 @@ def chained_comparison(x):
     return 0 <= x <= 10, x in (1, 2), x not in [5], x is None, x is not None, x != 3 > 1
 
 
-@case(call(0, 3), call(2, 0), call(2, 3))
+class Sized:
+    def __init__(self, length):
+        self.length = length
+
+    def __len__(self):
+        return self.length
+
+
+class Returning:
+    def __init__(self, result):
+        return result
+
+
+@case(call(0), call(2), call(-1), call("x"), call(1 << 70))
+def lengths(n):
+    try:
+        return "long" if Sized(n) else "empty", Sized(n) or "or", not Sized(n)
+    except (TypeError, ValueError) as e:
+        return type(e), str(e)
+
+
+@case(call(None), call(0))
+def init_result(x):
+    return type(Returning(x)), handled()
+
+
+@case(call(True, True), call(True, False), call(False, True), call(0, 3), call(2, 0))
 def boolean(a, b):
     x = a and b or "none"
     y = not (a or b)

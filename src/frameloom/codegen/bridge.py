@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import operator
+import sys
 from collections.abc import Callable
 from types import CodeType
+from typing import Any
 
 from frameloom.bytecode.assemble import Label
 from frameloom.bytecode.canonical import OPCODES
@@ -16,10 +19,11 @@ from frameloom.bytecode.versions import version
 from .exits import Leave, Runtime, after, check_place, leave_group, left_code, plain_method, ways_out
 from .resume import MADE, ResumeError, Shape, user_state
 
-#: How the waiting instruction goes on with what the inner frame returned: it is the result; it is dropped; it is dropped and a value
-#: given beforehand is the result (`__init__`); its truth is the result; the inverse of its truth is; it is the next item of an
-#: iterator, which StopIteration ends.
-LINKS = ("result", "drop", "value", "truth", "not", "next")
+#: How the waiting instruction goes on with what the inner frame returned:
+#: "result": it is the result; "drop": it is dropped; "value": it must be None, and a value given beforehand is the result (`__init__`);
+#: "truth": its truth is the result; "not": the inverse of its truth is; "bool": it must be a bool (`__bool__`); "length": it must
+#: be a length, whose truth is the result (`__len__`); "next": it is the next item of an iterator, which StopIteration ends.
+LINKS = ("result", "drop", "value", "truth", "not", "bool", "length", "next")
 
 
 def bridge_code(code: CodeType, index: int, shape: Shape, link: str, runtime: Runtime) -> CodeType:
@@ -72,12 +76,66 @@ def _call(out: Emitter, link: str, runtime: Runtime) -> None:
     _ADAPT[link](out)
 
 
+def _none(out: Emitter) -> None:
+    fine = Label()
+    out.copy()
+    out.op(version.POP_JUMP_IF + "NONE", fine)
+    out.call_constant_under(_wrong_init)
+    out.raise_value()
+    out.place(fine)
+    out.pop_top()
+
+
+def _wrong_init(result: Any) -> TypeError:
+    return TypeError(f"__init__() should return None, not '{type(result).__name__}'")
+
+
+def _bool(out: Emitter) -> None:
+    fine = Label()
+    out.copy()
+    out.call_constant_under(type)
+    out.load_const(bool)
+    out.is_op()
+    out.jump_if_true(fine)
+    out.call_constant_under(_wrong_bool)
+    out.raise_value()
+    out.place(fine)
+
+
+def _wrong_bool(result: Any) -> TypeError:
+    return TypeError(f"__bool__ should return bool, returned {type(result).__name__}")
+
+
+_LENGTHS = range(sys.maxsize + 1)
+
+
+def _length(out: Emitter) -> None:
+    fine = Label()
+    out.call_constant_under(operator.index)
+    out.copy()
+    out.load_const(_LENGTHS)
+    out.contains_op()
+    out.jump_if_true(fine)
+    out.call_constant_under(_wrong_length)
+    out.raise_value()
+    out.place(fine)
+    out.to_bool()
+
+
+def _wrong_length(result: int) -> Exception:
+    if result < 0:
+        return ValueError("__len__() should return >= 0")
+    return OverflowError("cannot fit 'int' into an index-sized integer")
+
+
 _ADAPT: dict[str, Callable[[Emitter], None]] = {
     "result": lambda out: None,
     "drop": lambda out: out.pop_top(),
-    "value": lambda out: out.pop_top(),
+    "value": _none,
     "truth": lambda out: out.to_bool(),
     "not": lambda out: out.unary_not(),
+    "bool": _bool,
+    "length": _length,
 }
 
 
@@ -161,7 +219,7 @@ def _finish_iteration(out: Emitter, program: Program, index: int, shape: Shape, 
 def _finish_or_pop(out: Emitter, program: Program, index: int, shape: Shape, link: str, runtime: Runtime) -> tuple[Run, list[Leave]]:
     """A jump that keeps the value whose truth the inner frame tells: `shape` has the value on top."""
     instruction = program.instructions[index]
-    if link != "truth" or not shape.stack or shape.stack[-1] != VALUE:
+    if link not in ("truth", "bool", "length") or not shape.stack or shape.stack[-1] != VALUE:
         raise ResumeError(f"{instruction.op} waits for the truth of the value below")
 
     def run(away: Label | None) -> None:
