@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Obj, Value
 
 
@@ -37,9 +38,22 @@ class MethodLayout(Layout):
         build.call_values(types.MethodType, (obj.body.function, obj.body.self))
 
 
-def bound_name_is(found: Any, name: str) -> bool:
-    """Whether a C function bound to an object is the one of this name."""
-    return found.__name__ == name
+def is_bound(found: Any, descriptor: Any) -> bool:
+    """Whether a C function bound to an object is what this descriptor gives for that object."""
+    owner = found.__self__
+    if not isinstance(owner, descriptor.__objclass__):
+        return False
+    return descriptor.__get__(owner, type(owner)) == found
+
+
+def descriptor_of(found: Any) -> Any:
+    """The descriptor that a bound C function comes from; a subclass may hide it behind a method of its own."""
+    name = found.__name__
+    for base in type.__dict__["__mro__"].__get__(type(found.__self__)):
+        candidate = type.__dict__["__dict__"].__get__(base).get(name)
+        if type(candidate) in (types.MethodDescriptorType, types.WrapperDescriptorType) and is_bound(found, candidate):
+            return candidate
+    raise GraphBreak("FL101", name)
 
 
 @register(types.BuiltinFunctionType, types.MethodWrapperType)
@@ -49,10 +63,9 @@ class BoundBuiltinLayout(Layout):
     def look(self, obj: Obj, session: Any) -> MethodBody:
         found = obj.real.object
         self_ = session.observe.read(obj, "method_self")
-        name = found.__name__
-        session.guard("CALL", obj.real.source, (bound_name_is, name, f"{{}}.__name__ == {name!r}"))
-        descriptor = session.observe.type_lookup(type(found.__self__), name)
-        return MethodBody(descriptor, self_)
+        descriptor = descriptor_of(found)
+        session.guard("CALL", obj.real.source, (is_bound, descriptor, f"{{}} is a bound {descriptor.__qualname__}"))
+        return MethodBody(Const(descriptor), self_)
 
     def children(self, obj: Obj) -> list:
         return [obj.body.self]
