@@ -648,7 +648,7 @@ def test_checks_do_not_leak():
     for _ in range(20):
         round()
     gc.collect()
+    assert sys.getallocatedblocks() - blocks < 50
     # Twenty rounds: a leak shows as twenty or more; others may hold a common constant for a moment.
     after = [sys.getrefcount(constant) for program in programs for constant in program.constants]
     assert all(abs(a - b) < 10 for a, b in zip(after, counts, strict=True))
-    assert sys.getallocatedblocks() - blocks < 50

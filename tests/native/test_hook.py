@@ -517,14 +517,35 @@ def test_unknown_calls_that_capture_nothing_are_given_up():
         return inner()
 
     user = stand_in(entry)
-
     compiler = Compiler({user: entry}, SKIP)
     f = compiler(user)
-    assert all(f() for _ in range(999))
+    assert all(f() for _ in range(1000))
     assert not any(f() for _ in range(10))
     assert compiler.notices == ["given_up"]
     compiler.engine.reset()
     assert f()
+
+
+def test_frames_far_below_do_not_close_a_site():
+    """A thousand frames below one eager call are one call without a capture."""
+
+    def leaf():
+        return None
+
+    def inner():
+        for _ in range(1500):
+            leaf()
+        return native.hook_is_in()
+
+    def entry():
+        native.open_scope()
+        return inner()
+
+    user = stand_in(entry)
+    compiler = Compiler({user: entry}, SKIP)
+    f = compiler(user)
+    assert f() and f()
+    assert compiler.notices == []
 
 
 def test_captures_keep_a_scope_open():
@@ -557,11 +578,56 @@ def test_an_eager_root_is_given_up():
 
     compiler = Compiler(otherwise=SKIP)
     f = compiler(user)
-    assert f()
-    for _ in range(1000):
-        last = f()
-    assert not last
+    assert all(f() for _ in range(1000))
+    assert not any(f() for _ in range(10))
     assert compiler.notices == ["given_up"]
+
+
+def test_a_capture_far_below_keeps_everything_above_open():
+    def deep_entry():
+        return native.hook_is_in()
+
+    deep = stand_in(deep_entry, "deep")
+
+    def inner(n):
+        return deep() if n == 0 else None
+
+    def user(n):
+        inner(n)
+        return native.hook_is_in()
+
+    compiler = Compiler({deep: deep_entry}, SKIP)
+    f = compiler(user)
+    assert all(f(n % 900) for n in range(4000))
+    assert compiler.notices == []
+
+
+def test_one_long_run_without_captures_is_given_up():
+    def leaf():
+        return None
+
+    def user():
+        for _ in range(99_999):
+            leaf()
+        before = native.hook_is_in()
+        leaf()
+        return before, native.hook_is_in()
+
+    compiler = Compiler(otherwise=SKIP)
+    f = compiler(user)
+    assert f() == (True, False) == f()
+    assert "given_up" in compiler.notices
+
+
+def test_objects_that_lead_to_no_capture_are_given_up():
+    class Object:
+        def __call__(self):
+            return native.hook_is_in()
+
+    compiler = Compiler(otherwise=SKIP)
+    f = compiler(Object())
+    assert all(f() for _ in range(1000))
+    assert not any(f() for _ in range(10))
 
 
 def test_disabled():

@@ -14,10 +14,10 @@ typedef struct {
 
 /* The reason to run this call without the hook, told to the engine. */
 static int
-must_stay_eager(Thread *thread, Engine *engine)
+must_stay_eager(Thread *thread, Callable *self, Engine *engine)
 {
     PyThreadState *tstate = PyThreadState_Get();
-    if (thread->scope.mode == MODE_CAPTURING) {
+    if (thread->scope.mode == MODE_CAPTURING || self->patience <= 0) {
         return 1;
     }
     if (tstate->c_tracefunc != NULL) {
@@ -41,7 +41,7 @@ call_compiled(Thread *thread, Callable *self, PyObject *const *args, size_t narg
     Engine *engine = (Engine *)Py_NewRef(self->engine);
     PyObject *result;
     thread->depth++;
-    if (must_stay_eager(thread, engine)) {
+    if (must_stay_eager(thread, self, engine)) {
         result = PyObject_Vectorcall(function, args, nargsf, names);
     }
     else {
@@ -49,7 +49,8 @@ call_compiled(Thread *thread, Callable *self, PyObject *const *args, size_t narg
         scope_enter(thread, &saved, MODE_OPEN);
         thread->scope.engine = engine;
         thread->scope.running = NULL;
-        thread->scope.patience = &self->patience;
+        /* A function's own frame is always looked up; see run_eagerly for the rest. */
+        scope_use_patience(thread, PyFunction_Check(function) ? NULL : &self->patience, PATIENCE);
         result = tail_run(thread, call_handed(thread, function, args, nargsf, names, NULL));
         scope_leave(thread, &saved);
     }

@@ -111,10 +111,11 @@ run_entry(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry, int
     Scope saved;
     Py_INCREF(entry);
     entry->hits++;
+    thread->captures++;
     scope_count_capture(thread);
     scope_enter(thread, &saved, MODE_REPLAYING);
     thread->scope.running = entry;
-    thread->scope.patience = NULL;
+    scope_use_patience(thread, NULL, 0);
     PyObject *result;
     if (resize_frame(tstate, frame, entry->code)) {
         result = run_in_frame(thread, tstate, frame, entry);
@@ -130,22 +131,39 @@ run_entry(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry, int
     return handed ? result : tail_run(thread, result);
 }
 
-/* Runs a frame as it is. What it calls is looked up still; a frame started by
- * the trampoline begins a count of its own. */
-static PyObject *
-run_eagerly(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot, int handed)
+static void
+count_quiet_run(CodeSlot *slot)
 {
-    thread->scope.engine->eager++;
-    if (!handed) {
-        scope_count_eager(thread);
-        return hook_pass(thread, tstate, frame, 0);
+    if (slot->patience > 0 && --slot->patience == 0) {
+        engine_notice(slot->engine, NOTICE_GIVEN_UP);
     }
+}
+
+/* Runs a frame as it is. What it calls is looked up still, until this code has
+ * shown that this brings nothing. The code object keeps the slot alive. */
+static PyObject *
+run_eagerly(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot)
+{
     Scope saved;
+    uint64_t captures = thread->captures;
+    int32_t patience = LONG_PATIENCE;
+    PyObject *code = Py_NewRef(frame_code(frame));
+    slot->engine->eager++;
     scope_enter(thread, &saved, slot->patience > 0 ? MODE_OPEN : MODE_REPLAYING);
-    thread->scope.patience = &slot->patience;
-    scope_count_eager(thread);
+    scope_use_patience(thread, &patience, LONG_PATIENCE);
     PyObject *result = hook_pass(thread, tstate, frame, 0);
     scope_leave(thread, &saved);
+    if (thread->captures != captures) {
+        slot->patience = PATIENCE;
+        scope_count_capture(thread);
+    }
+    else {
+        if (patience != LONG_PATIENCE) {
+            count_quiet_run(slot);
+        }
+        scope_count_eager(thread);
+    }
+    Py_DECREF(code);
     return result;
 }
 
@@ -297,7 +315,7 @@ compile_and_run(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *s
             result = run_without_hook(thread, tstate, frame, MODE_DISABLED);
         }
         else {
-            result = run_eagerly(thread, tstate, frame, slot, handed);
+            result = run_eagerly(thread, tstate, frame, slot);
         }
         break;
     default:
@@ -367,7 +385,7 @@ hook_frame(PyThreadState *tstate, Frame *frame, int throwflag)
         return NULL;
     }
     if (slot->decision == DECISION_SKIP) {
-        return run_eagerly(thread, tstate, frame, slot, handed);
+        return run_eagerly(thread, tstate, frame, slot);
     }
     if (slot->decision == DECISION_SKIP_BELOW) {
         return run_without_hook(thread, tstate, frame, MODE_DISABLED);

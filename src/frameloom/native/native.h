@@ -25,13 +25,15 @@ typedef enum {
 typedef struct {
     Mode mode;
     Engine *engine;      /* borrowed from the compiled callable on the stack */
-    int32_t *patience;   /* frames still looked up here without a capture, or NULL */
+    int32_t *patience;   /* frames that may still run eagerly here in a row, or NULL */
+    int32_t patience_full;
     Entry *running;      /* the entry whose code runs, or NULL */
 } Scope;
 
 typedef struct {
     Scope scope;
     int depth;              /* compiled callables below which this thread runs */
+    uint64_t captures;      /* entries run so far */
     PyObject *handed;       /* function whose next frame gives its tail record back */
     Frame *handed_from;     /* the frame below which it will be pushed */
     PyObject *lent;         /* owner of its arguments, let go when that frame is there */
@@ -40,13 +42,18 @@ typedef struct {
     size_t stack_size;      /* zero until asked for */
 } Thread;
 
-/* A scope gives up after so many frames in a row that were not captured. */
+/* The hook costs every call below it, so it goes where it brings nothing: an
+ * unknown call after PATIENCE frames in a row that were not captured; what a
+ * code object calls after as many runs of it without a capture below; and one
+ * run of it after LONG_PATIENCE such frames. */
 #define PATIENCE 1000
+#define LONG_PATIENCE 100000
 
 Thread *thread_state(void);
 void scope_enter(Thread *thread, Scope *saved, Mode mode);
 void scope_leave(Thread *thread, const Scope *saved);
 void scope_set_mode(Thread *thread, Mode mode);
+void scope_use_patience(Thread *thread, int32_t *patience, int32_t full);
 void scope_count_capture(Thread *thread);
 void scope_count_eager(Thread *thread);
 size_t stack_remaining(Thread *thread);
@@ -90,7 +97,7 @@ struct CodeSlot {
     EntryList *entries;      /* NULL: none */
     Entry *candidate;        /* compared only: hit last, behind others */
     Decision decision;
-    int32_t patience;        /* of what this code calls while it runs eagerly */
+    int32_t patience;        /* runs left without a capture below */
     CodeSlot *next_of_code;
     CodeSlot *next_of_engine;
     CodeSlot **link_of_engine;

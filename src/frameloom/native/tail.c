@@ -96,7 +96,7 @@ tail_run(Thread *thread, PyObject *result)
     Scope saved;
     int looks_up = thread->scope.mode == MODE_OPEN || thread->scope.mode == MODE_REPLAYING;
     scope_enter(thread, &saved, thread->scope.mode);
-    thread->scope.patience = NULL;
+    scope_use_patience(thread, NULL, 0);
     while (is_tail(result)) {
         Tail *record = (Tail *)result;
         PyObject *function = Py_NewRef(record->items[0]);
@@ -216,7 +216,7 @@ open_scope(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
     Thread *thread = thread_state();
     Entry *entry = thread->scope.running;
     if (thread->scope.mode == MODE_REPLAYING && entry != NULL && entry->patience > 0) {
-        thread->scope.patience = &entry->patience;
+        scope_use_patience(thread, &entry->patience, PATIENCE);
         scope_set_mode(thread, MODE_OPEN);
     }
     Py_RETURN_NONE;
@@ -227,7 +227,7 @@ close_scope(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 {
     Thread *thread = thread_state();
     if (thread->scope.mode == MODE_OPEN && thread->scope.running != NULL) {
-        thread->scope.patience = NULL;
+        scope_use_patience(thread, NULL, 0);
         scope_set_mode(thread, MODE_REPLAYING);
     }
     Py_RETURN_NONE;

@@ -86,28 +86,31 @@ scope_leave(Thread *thread, const Scope *saved)
 }
 
 void
+scope_use_patience(Thread *thread, int32_t *patience, int32_t full)
+{
+    thread->scope.patience = patience;
+    thread->scope.patience_full = full;
+}
+
+/* Something below this scope was captured: it is worth its hook. */
+void
 scope_count_capture(Thread *thread)
 {
     if (thread->scope.patience != NULL) {
-        *thread->scope.patience = PATIENCE;
+        *thread->scope.patience = thread->scope.patience_full;
     }
 }
 
-/* A frame ran eagerly. The scope closes when that has become the rule. */
+/* A frame ran eagerly, with nothing captured below. The scope closes when that
+ * has become the rule. */
 void
 scope_count_eager(Thread *thread)
 {
     int32_t *patience = thread->scope.patience;
-    if (patience == NULL) {
+    if (patience == NULL || *patience <= 0 || --*patience > 0) {
         return;
     }
-    if (*patience > 0 && --*patience > 0) {
-        return;
-    }
-    if (*patience == 0) {
-        *patience = -1;
-        engine_notice(thread->scope.engine, NOTICE_GIVEN_UP);
-    }
+    engine_notice(thread->scope.engine, NOTICE_GIVEN_UP);
     scope_set_mode(thread, MODE_REPLAYING);
 }
 
