@@ -114,6 +114,8 @@ class Compiler:
         self._tell(captured.trace, captured.plan.graph, code)
         if self.settings.on_capture is not None:
             self.settings.on_capture(captured)
+        else:
+            captured.trace.session.close()
         if not self.settings.replay and is_fruitless(captured.plan):
             return self._fruitless(record)
         record.fruitless = 0

@@ -36,6 +36,11 @@ class Session:
         self.root_cells: dict[str, Value] = {}
         self.machine: Any = None
 
+    def close(self) -> None:
+        """Let everything go.  The parts of a session point at each other, and the user's objects that a trace has seen must not
+        wait for the collector to die."""
+        vars(self).clear()
+
     # -- position ------------------------------------------------------------------------------------------------
     def where(self) -> Any:
         """The user's instruction being run: (program, index, where of the caller), or None outside a frame."""
