@@ -6,6 +6,7 @@ import types
 from typing import Any, Callable
 
 from frameloom.symbolic import kinds
+from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts import layout_of
 from frameloom.symbolic.source import Missing, Scope, Source
@@ -24,6 +25,13 @@ class Observer:
         self.class_writes: dict[tuple, Value] = {}
         self.constants: dict[int, Value] = {}
         self.promoted: frozenset = frozenset()  # sources of numbers that are read at run time
+
+    def forget(self) -> None:
+        """Let go of the real objects; the values that stood for them may point at each other in circles."""
+        for value in self.seen.values():
+            if getattr(value, "real", None) is not None:
+                value.real.object = None
+        self.seen.clear()
 
     # -- wrapping ------------------------------------------------------------------------------------------------
     def wrap(self, found: Any, source: Source) -> Value:
@@ -117,12 +125,20 @@ class Observer:
 
     def plain(self, found: Any, source: Source) -> Obj:
         """An object known by its class; its parts are looked at when asked for."""
+        return self.remember(found, source, lambda: self._looked_at(found, source))
 
-        def make() -> Obj:
-            self.session.guard("TYPE", source, type(found))
-            obj = Obj(type(found), Real(found, source))
-            obj.body = layout_of(type(found)).look(obj, self.session)
-            return obj
+    def _looked_at(self, found: Any, source: Source) -> Obj:
+        self.session.guard("TYPE", source, type(found))
+        obj = Obj(type(found), Real(found, source))
+        obj.body = layout_of(type(found)).look(obj, self.session)
+        return obj
+
+    def claimed(self, found: Any, source: Source) -> Value:
+        """An object of a class that the domain claims: a node, or an object like others where the domain says so."""
+
+        def make() -> Value:
+            made = self.session.domain.input(self.session, Real(found, source))
+            return self._looked_at(found, source) if made is NOT_HANDLED else made
 
         return self.remember(found, source, make)
 

@@ -39,6 +39,7 @@ class Session:
     def close(self) -> None:
         """Let everything go.  The parts of a session point at each other, and the user's objects that a trace has seen must not
         wait for the collector to die."""
+        self.observe.forget()
         vars(self).clear()
 
     # -- position ------------------------------------------------------------------------------------------------
