@@ -55,10 +55,10 @@ class ToyDomain(Domain):
         session.toy_storages = {}
         session.guard("CALL", session.sources.const(toy.Mode), (mode_is, session.toy_mode, f"tracking is {session.toy_mode}"))
 
-    def input(self, session: Any, real: Any) -> Node:
+    def input(self, session: Any, real: Any) -> Any:
         found = real.object
         if "hooks" not in vars(found):
-            raise GraphBreak("FL103", "an Array that is being made")
+            return NOT_HANDLED  # it is being made
         session.guard("CALL", real.source, (has_fact, (found.size, found.tracked), f"{{}} has size {found.size}"))
         storage = session.toy_storages.setdefault(id(found.storage), len(session.toy_storages))
         fact = ToyFact(found.size, storage, found.tracked)

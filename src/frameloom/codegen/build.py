@@ -40,6 +40,7 @@ class Builder:
         self._values: dict[int, int] = {}
         self._sources: dict[Source, int] = {}
         self._kept: list[Value] = []  # so that no id in `_values` is used again
+        self._unfilled: dict[int, Obj] = {}
         self.temporaries: list[int] = []
 
     # -- loading -------------------------------------------------------------------------------------------------
@@ -157,9 +158,25 @@ class Builder:
         """Make fresh objects, given in an order in which each comes after what its creation loads; then fill them."""
         made = [obj for obj in fresh if not self.is_held(obj)]
         for obj in made:
+            self._complete(layout_of(obj.cls).whole_first(obj))
             layout_of(obj.cls).create(obj, self)
             self.hold(obj)
+            self._unfilled[id(obj)] = obj
         for obj in made:
+            self._fill_once(obj)
+
+    def _complete(self, values: Iterable[Value]) -> None:
+        """Fill what has been made so far among the values and all that they hold."""
+        if not self._unfilled:
+            return
+        reached = Reached()
+        reached.add(values)
+        for obj in reached.fresh:
+            self._fill_once(obj)
+
+    def _fill_once(self, obj: Obj) -> None:
+        if self._unfilled.pop(id(obj), None) is not None:
+            self._complete(layout_of(obj.cls).whole_inside(obj))
             self.fill(obj)
 
     def fill(self, obj: Obj) -> None:
@@ -256,7 +273,7 @@ class Reached:
 
     def _order(self, first: Obj, pending: list) -> None:
         """Put `first` into the order, after the fresh objects that its creation loads (depth first, without recursion)."""
-        path = [(first, iter(layout_of(first.cls).needs_first(first)))]
+        path = [(first, iter(needed_by(first)))]
         self._begin(first)
         while path:
             obj, needed = path[-1]
@@ -268,7 +285,7 @@ class Reached:
                 pending.extend(held_by(obj))
             else:
                 self._begin(following)
-                path.append((following, iter(layout_of(following.cls).needs_first(following))))
+                path.append((following, iter(needed_by(following))))
 
     def _begin(self, obj: Obj) -> None:
         self._seen[id(obj)] = obj
@@ -280,6 +297,18 @@ class Reached:
         if id(value) in self._creating:
             raise AssertionError(f"the creation of {value!r} needs itself")
         return id(value) not in self._seen
+
+
+def needed_by(obj: Obj) -> list[Value]:
+    """The values that must exist before a fresh object can be created."""
+    layout = layout_of(obj.cls)
+    needed = layout.needs_first(obj)
+    whole = layout.whole_first(obj)
+    if whole:
+        reached = Reached()
+        reached.add(whole)
+        needed = [*reached.fresh, *needed]
+    return needed
 
 
 def held_by(obj: Obj) -> list[Value]:

@@ -23,7 +23,11 @@ class Domain:
         return False
 
     def input(self, session: Any, real: Any) -> Value:
-        """The node for a real object of the domain (`real` is a `Real`), with the guards that make its fact true."""
+        """The node for a real object of the domain (`real` is a `Real`), with the guards that make its fact true.
+
+        NOT_HANDLED where the object is to be met as any other of its Python class.  Never breaks: frames that go on after a
+        break load all that they hold before they run.
+        """
         raise AssertionError("a domain that claims classes must make inputs")
 
     def records(self, function: Any) -> bool:
@@ -53,6 +57,10 @@ class Domain:
     def constant(self, value: Any) -> bool:
         """Whether an object of a C type is an immutable constant of the domain, known by identity (a dtype)."""
         return False
+
+    def snapshot(self, session: Any, node: Node) -> Value | None:
+        """A node as an effect later in the entry is to see it now, whatever is written in place after; None where it cannot."""
+        return node
 
     def begin(self, session: Any) -> None:
         """Called before the root frame runs: global state that the trace depends on."""

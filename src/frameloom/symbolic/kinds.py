@@ -8,7 +8,7 @@ import functools
 import types
 from typing import Any, Callable, NamedTuple
 
-from frameloom.symbolic.values import Const, Obj, Real, Value
+from frameloom.symbolic.values import Const, Obj, Value
 
 ATOMS = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented)})
 """Classes whose instances are constants by exact type and value."""
@@ -31,8 +31,7 @@ def _frozen(observer: Any, found: Any, source: Any) -> Value:
 
 
 def _domain_input(observer: Any, found: Any, source: Any) -> Value:
-    session = observer.session
-    return observer.remember(found, source, lambda: session.domain.input(session, Real(found, source)))
+    return observer.claimed(found, source)
 
 
 ATOM = Kind(lambda o, found, source: o.atom(found, source), _const)

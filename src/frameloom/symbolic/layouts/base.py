@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple
 
+from frameloom.symbolic.values import Obj
+
 
 class Layout:
     """What one kind of storage knows: how a real object's storage is looked at, how a fresh one is built in output code,
@@ -34,6 +36,21 @@ class Layout:
     def needs_first(self, obj: Any) -> list:
         """The values that `create` loads: they must exist before the object does."""
         return []
+
+    def whole_first(self, obj: Any) -> list:
+        """Those of the values that `create` loads which it looks into: they must be filled too, and all that they hold."""
+        return []
+
+    def whole_inside(self, obj: Any) -> list:
+        """The values that `fill` looks into."""
+        return []
+
+
+def hashed_by_parts(value: Any) -> bool:
+    """Whether hashing an object looks at what it holds, as any `__hash__` of a user's class may."""
+    if type(value) is not Obj or value.real is not None:
+        return False
+    return issubclass(value.cls, (tuple, frozenset)) or value.cls.__hash__ is not object.__hash__
 
 
 LAYOUTS: dict[type, Layout] = {}

@@ -7,7 +7,7 @@ from typing import Any, Iterator
 
 from frameloom.symbolic.guards import ordered_keys
 from frameloom.symbolic.instance_dict import MISSING, instance_dict_item, instance_names
-from frameloom.symbolic.layouts.base import Layout, register, replay
+from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
 
@@ -149,7 +149,7 @@ def _restore_all(body: DictBody, known: dict, full: bool) -> None:
 def log_set(session: Any, holder: Obj, body: DictBody, key: Value, value: Value) -> None:
     """Log a store into `body`, which `holder` has as storage or as attributes."""
     owner = body.owner or holder
-    if owner.body is body:
+    if type(owner) is Obj and owner.body is body:
         session.operation("dict.set", owner, key, value)
     elif type(key) is Const and type(key.value) is str:
         session.operation("attribute.set", owner, key.value, value)
@@ -160,7 +160,7 @@ def log_set(session: Any, holder: Obj, body: DictBody, key: Value, value: Value)
 def log_delete(session: Any, holder: Obj, body: DictBody, key: Value) -> None:
     """Log the removal of a key."""
     owner = body.owner or holder
-    if owner.body is body:
+    if type(owner) is Obj and owner.body is body:
         session.operation("dict.delete", owner, key)
     else:
         session.operation("attribute.delete", owner, key.value)
@@ -257,6 +257,9 @@ class DictLayout(Layout):
 
     def needs_first(self, obj: Obj) -> list:
         return [] if obj.body.owner is None else [obj.body.owner]
+
+    def whole_inside(self, obj: Obj) -> list:
+        return [key for key, value in obj.body.known.values() if hashed_by_parts(key)]
 
     def fill(self, obj: Obj, build: Any) -> None:
         if obj.body.owner is not None:

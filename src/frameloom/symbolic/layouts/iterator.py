@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register, replay
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Obj, Value
 
 
@@ -19,16 +21,17 @@ class SequenceIterator:
 
 
 class ItemsIterator:
-    """An iterator over a snapshot of values (views of dictionaries, sets): `items`, `index`, and the container it came from
-    with its size then, since a change of size while iterating is an error."""
+    """An iterator over a dictionary or set: the handles it will give, how far it is, and the container (None once exhausted)
+    with its size and its count of removals then, since it must not change while it is iterated."""
 
-    __slots__ = ("items", "index", "container", "size")
+    __slots__ = ("handles", "index", "container", "size", "removals")
 
-    def __init__(self, items: list[Value] | None, index: int, container: Value | None, size: int) -> None:
-        self.items = items
-        self.index = index
+    def __init__(self, handles: list, container: Value | None, removals: int) -> None:
+        self.handles = handles
+        self.index = 0
         self.container = container
-        self.size = size
+        self.size = len(handles)
+        self.removals = removals
 
 
 class LazyIterator:
@@ -66,9 +69,35 @@ ITEM_ITERATOR = type(iter({}.items()))
 SET_ITERATOR = type(iter(set()))
 CALLABLE_ITERATOR = type(iter(int, 1))
 KEYS, VALUES, ITEMS = type({}.keys()), type({}.values()), type({}.items())
+LONG_RANGE_ITERATOR = type(iter(range(1 << 70)))
+ORDERED_KEYS, ORDERED_VALUES, ORDERED_ITEMS = (
+    type(view(OrderedDict())) for view in (OrderedDict.keys, OrderedDict.values, OrderedDict.items)
+)
+ORDERED_ITERATOR = type(iter(OrderedDict()))
+VIEWS = {
+    KEYS: dict.keys,
+    VALUES: dict.values,
+    ITEMS: dict.items,
+    ORDERED_KEYS: OrderedDict.keys,
+    ORDERED_VALUES: OrderedDict.values,
+    ORDERED_ITEMS: OrderedDict.items,
+}
+"""class of view -> what makes it of a dictionary"""
+
+VIEW_ITERATORS = {
+    KEY_ITERATOR: dict.__iter__,
+    VALUE_ITERATOR: lambda container: iter(dict.values(container)),
+    ITEM_ITERATOR: lambda container: iter(dict.items(container)),
+    type(reversed({})): dict.__reversed__,
+    type(reversed({}.values())): lambda container: reversed(dict.values(container)),
+    type(reversed({}.items())): lambda container: reversed(dict.items(container)),
+    SET_ITERATOR: iter,
+    ORDERED_ITERATOR: OrderedDict.__iter__,
+}
+"""class of iterator -> what makes one over a dictionary or set"""
 
 SEQUENCE_ITERATORS = frozenset(
-    {LIST_ITERATOR, TUPLE_ITERATOR, RANGE_ITERATOR, STR_ITERATOR, STR_ASCII_ITERATOR, BYTES_ITERATOR}
+    {LIST_ITERATOR, TUPLE_ITERATOR, RANGE_ITERATOR, LONG_RANGE_ITERATOR, STR_ITERATOR, STR_ASCII_ITERATOR, BYTES_ITERATOR}
 )
 PEEKED = SEQUENCE_ITERATORS | {KEY_ITERATOR, enumerate}
 
@@ -82,9 +111,20 @@ class Foreign:
 FOREIGN = Foreign()
 
 
-@register(LIST_ITERATOR, TUPLE_ITERATOR, RANGE_ITERATOR, STR_ITERATOR, STR_ASCII_ITERATOR, BYTES_ITERATOR)
+@register(
+    LIST_ITERATOR,
+    TUPLE_ITERATOR,
+    RANGE_ITERATOR,
+    LONG_RANGE_ITERATOR,
+    STR_ITERATOR,
+    STR_ASCII_ITERATOR,
+    BYTES_ITERATOR,
+    REVERSED_LIST,
+    SEQUENCE_ITERATOR,
+    reversed,
+)
 class SequenceIteratorLayout(Layout):
-    """Iterators over a list, tuple, range, str or bytes."""
+    """Iterators that hold a sequence and a position in it."""
 
     def look(self, obj: Obj, session: Any) -> Any:
         return FOREIGN
@@ -95,79 +135,159 @@ class SequenceIteratorLayout(Layout):
     def needs_first(self, obj: Obj) -> list:
         return self.children(obj)
 
+    def whole_inside(self, obj: Obj) -> list:
+        return self.children(obj)
+
     def create(self, obj: Obj, build: Any) -> None:
-        body = obj.body
-        build.call_values(iterator_at, (Const(obj.cls), Const(None) if body.over is None else body.over, Const(body.index)))
+        build.call_values(iterator_of, (Const(obj.cls), Const(None) if obj.body.over is None else obj.body.over))
+
+    def fill(self, obj: Obj, build: Any) -> None:
+        if obj.body.over is not None and (obj.body.index or obj.cls in REVERSED):
+            build.call_effect(obj.cls.__setstate__, obj, Const(obj.body.index))
 
 
-def iterator_at(cls: type, over: Any, index: int) -> Any:
-    """An iterator of a built-in sequence that stands at `index`; called by compiled code."""
+def iterator_of(cls: type, over: Any) -> Any:
+    """A new iterator of class `cls` over a sequence, exhausted for None; called by compiled code."""
     if over is None:
-        exhausted = iter(_EMPTY[cls])
-        for _ in exhausted:
-            pass
-        return exhausted
-    made = _ITER[cls](over)
-    if index:
-        made.__setstate__(index)
-    return made
+        made = _ITER[cls](_EMPTY[cls])
+        next(made, None)
+        return made
+    return _ITER[cls](over)
+
+
+REVERSED = frozenset({REVERSED_LIST, reversed})
+
+
+class _NoItems:
+    """A sequence without items, by the old protocol."""
+
+    def __getitem__(self, index: int) -> Any:
+        raise IndexError(index)
 
 
 _EMPTY = {
     LIST_ITERATOR: [],
     TUPLE_ITERATOR: (),
     RANGE_ITERATOR: range(0),
+    LONG_RANGE_ITERATOR: range(1 << 70, 1 << 70),
     STR_ITERATOR: "é",
-    STR_ASCII_ITERATOR: "a",
+    STR_ASCII_ITERATOR: "",
     BYTES_ITERATOR: b"",
+    REVERSED_LIST: [],
+    SEQUENCE_ITERATOR: _NoItems(),
+    reversed: (),
 }
 _ITER = {
     LIST_ITERATOR: list.__iter__,
     TUPLE_ITERATOR: tuple.__iter__,
     RANGE_ITERATOR: range.__iter__,
+    LONG_RANGE_ITERATOR: range.__iter__,
     STR_ITERATOR: str.__iter__,
     STR_ASCII_ITERATOR: str.__iter__,
     BYTES_ITERATOR: bytes.__iter__,
+    REVERSED_LIST: list.__reversed__,
+    SEQUENCE_ITERATOR: iter,
+    reversed: reversed,
 }
 
 
-@register(KEY_ITERATOR, VALUE_ITERATOR, ITEM_ITERATOR, SET_ITERATOR, REVERSED_LIST, CALLABLE_ITERATOR, SEQUENCE_ITERATOR)
+# -- looking into real iterators --------------------------------------------------------------------------------------
+
+
+def position_of(iterator: Any) -> int | None:
+    """How far an iterator of a built-in sequence is in what it tells to iterate; None once it is exhausted."""
+    _, arguments, *state = iterator.__reduce__()
+    if type(iterator) is enumerate:
+        return arguments[1]
+    if state:
+        return state[0] or 0
+    return 0 if type(iterator) is KEY_ITERATOR else None
+
+
+def stands_at(iterator: Any, position: int | None) -> bool:
+    """Guard: whether an iterator is still as far as it was."""
+    return position_of(iterator) == position
+
+
+def look_into(session: Any, obj: Obj) -> None:
+    """Fill the body of a real iterator whose class tells by `__reduce__` what it iterates, and guard what was seen."""
+    position = position_of(obj.real.object)
+    session.guard("CALL", obj.real.source, (stands_at, position, f"{{}} stands at {position}"))
+    over = None if position is None else session.observe.read(obj, "iterated")
+    if obj.cls is enumerate:
+        body: Any = LazyIterator(None, [over], Const(position))
+    else:
+        body = SequenceIterator(over, position or 0)
+    session.journal.set_field(obj, "body", body)
+
+
+@register(*VIEW_ITERATORS)
 class ItemsIteratorLayout(Layout):
-    """Iterators over views and sets, and others that are met by their class alone."""
+    """Iterators over dictionaries and sets: made anew over the container and advanced, exhausted where it is None."""
 
     def look(self, obj: Obj, session: Any) -> Any:
         return FOREIGN
 
     def children(self, obj: Obj) -> list:
-        body = obj.body
-        return list(body.items[body.index:]) if body.items is not None else []
+        return [] if obj.body.container is None else [obj.body.container]
 
     def needs_first(self, obj: Obj) -> list:
-        return [obj.body.container]
+        return self.children(obj)
+
+    def whole_first(self, obj: Obj) -> list:
+        return self.children(obj)
 
     def create(self, obj: Obj, build: Any) -> None:
         body = obj.body
-        build.call_values(advanced, (Const(VIEW_OF[obj.cls]), body.container, Const(body.index)))
+        if body.container is None:
+            build.call_values(exhausted, (Const(obj.cls),))
+        else:
+            build.call_values(advanced, (Const(obj.cls), body.container, Const(body.index)))
 
 
-def advanced(make: Any, container: Any, count: int) -> Any:
+def advanced(cls: type, container: Any, count: int) -> Any:
     """A new iterator over a container, advanced by `count`; called by compiled code."""
-    made = iter(make(container))
+    made = VIEW_ITERATORS[cls](container)
     for _ in range(count):
         next(made)
     return made
 
 
-VIEW_OF = {
-    KEY_ITERATOR: dict.keys,
-    VALUE_ITERATOR: dict.values,
-    ITEM_ITERATOR: dict.items,
-    SET_ITERATOR: set.__iter__,
-    REVERSED_LIST: list.__reversed__,
-}
+def exhausted(cls: type) -> Any:
+    """An iterator over a container that has nothing left; called by compiled code."""
+    made = VIEW_ITERATORS[cls](OrderedDict() if cls is ORDERED_ITERATOR else set() if cls is SET_ITERATOR else {})
+    next(made, None)
+    return made
 
 
-@register(KEYS, VALUES, ITEMS)
+@register(CALLABLE_ITERATOR)
+class CallableIteratorLayout(Layout):
+    """iter(function, sentinel): `function` is None once the sentinel came."""
+
+    def look(self, obj: Obj, session: Any) -> Any:
+        return FOREIGN
+
+    def children(self, obj: Obj) -> list:
+        return [] if obj.body.function is None else [obj.body.function, obj.body.extra]
+
+    def needs_first(self, obj: Obj) -> list:
+        return self.children(obj)
+
+    def create(self, obj: Obj, build: Any) -> None:
+        if obj.body.function is None:
+            build.call_values(exhausted_call, ())
+        else:
+            build.call_values(iter, (obj.body.function, obj.body.extra))
+
+
+def exhausted_call() -> Any:
+    """An iter(function, sentinel) that has met its sentinel; called by compiled code."""
+    made = iter(int, 0)
+    next(made, None)
+    return made
+
+
+@register(*VIEWS)
 class ViewLayout(Layout):
     """Views of a dictionary."""
 
@@ -181,38 +301,70 @@ class ViewLayout(Layout):
         return [obj.body.mapping]
 
     def create(self, obj: Obj, build: Any) -> None:
-        make = {KEYS: dict.keys, VALUES: dict.values, ITEMS: dict.items}[obj.cls]
-        build.call_values(make, (obj.body.mapping,))
+        build.call_values(VIEWS[obj.cls], (obj.body.mapping,))
 
 
-@register(map, filter, zip, enumerate)
+MAKERS: dict[type, Any] = {}
+"""class of lazy iterator -> parts(body): (function called by compiled code, its arguments as Values)"""
+
+
 class LazyIteratorLayout(Layout):
-    """map, filter, zip and enumerate: rebuilt as the real type over the remaining iterators."""
+    """map, zip, itertools and the like: made anew, as the real type, over the iterators that are left."""
 
     def look(self, obj: Obj, session: Any) -> Any:
         return FOREIGN
 
     def children(self, obj: Obj) -> list:
-        body = obj.body
-        return [part for part in (body.function, body.count, *body.iterators) if part is not None]
+        return list(self._call(obj)[1])
 
     def needs_first(self, obj: Obj) -> list:
         return self.children(obj)
 
     def create(self, obj: Obj, build: Any) -> None:
-        body = obj.body
-        if obj.cls is enumerate:
-            build.call_values(enumerate, (body.iterators[0], body.count))
-        elif obj.cls is zip:
-            build.call_values(make_zip, (Const(bool(body.extra)), *body.iterators))
-        else:
-            build.call_values(obj.cls, (body.function, *body.iterators))
+        build.call_values(*self._call(obj))
+
+    def _call(self, obj: Obj) -> tuple:
+        parts = MAKERS.get(obj.cls)
+        if parts is None:
+            raise GraphBreak("FL504", f"an instance of {obj.cls.__qualname__}")
+        return parts(obj.body)
+
+
+def rebuilds(*classes: type) -> Any:
+    """Decorator: the function tells how iterators of these classes are made anew: parts(body) -> (function, Values)."""
+
+    def add(parts: Any) -> Any:
+        for cls in classes:
+            MAKERS[cls] = parts
+        return register(*classes)(LazyIteratorLayout) and parts
+
+    return add
+
+
+@rebuilds(enumerate)
+def _enumerate(body: LazyIterator) -> tuple:
+    return enumerate, (body.iterators[0], body.count)
+
+
+@rebuilds(zip)
+def _zip(body: LazyIterator) -> tuple:
+    return make_zip, (Const(bool(body.extra)), *body.iterators)
+
+
+@rebuilds(map)
+def _map(body: LazyIterator) -> tuple:
+    return map, (body.function, *body.iterators)
+
+
+@rebuilds(filter)
+def _filter(body: LazyIterator) -> tuple:
+    return filter, (body.function, *body.iterators)
 
 
 def advance(iterator: Any, count: int) -> None:
     """Take `count` items from an iterator; called by compiled code."""
     for _ in range(count):
-        next(iterator)
+        next(iterator, None)
 
 
 @replay("iterator.advance")

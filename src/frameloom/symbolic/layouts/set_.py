@@ -4,25 +4,152 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.symbolic.instance_dict import MISSING
-from frameloom.symbolic.layouts.base import Layout, register, replay
-from frameloom.symbolic.values import ABSENT, Const, Obj, Real, Value
+from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
+from frameloom.symbolic.layouts.dict_ import _handle_of_real
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import ABSENT, Obj, Real, Value
 
 
 class SetBody:
     """`known` maps handles to the member's value, or ABSENT where it is known to be missing.
 
-    Once `full`, `order` is a set of the handles that went through the same operations as the user's set, so that it
-    iterates in the same order; a body that is not full stands on `real`.
+    A body that is not full stands on `real`.  `history` tells what happened to a set that is full, since its order follows from
+    that: it is done again with a set of handles where the order is asked for.
     """
 
-    __slots__ = ("known", "order", "full", "real")
+    __slots__ = ("known", "history", "full", "real", "built", "steps", "removals")
 
     def __init__(self, real: Real | None = None) -> None:
         self.known: dict[Any, Value] = {}
-        self.order: Any = set()
+        self.history: list[tuple] = []
         self.full = real is None
         self.real = real
+        self.built: Any = None
+        self.steps = 0
+        self.removals = 0
+
+
+# -- order -----------------------------------------------------------------------------------------------------------
+
+
+class Unknown(Exception):
+    """The order of a set cannot be told."""
+
+
+def _made(host: set, name: str, first: tuple, others: tuple) -> set:
+    return getattr(set, name)(rebuilt(first), *(other(*rest) for other, *rest in others))
+
+
+def _copied(host: set, history: tuple) -> set:
+    return set(rebuilt(history))
+
+
+def _added(host: set, handle: Any) -> set:
+    host.add(handle)
+    return host
+
+
+def _discarded(host: set, handle: Any) -> set:
+    host.discard(handle)
+    return host
+
+
+def _popped(host: set) -> set:
+    host.pop()
+    return host
+
+
+def _cleared(host: set) -> set:
+    host.clear()
+    return host
+
+
+def _in_place(host: set, name: str, others: tuple) -> set:
+    getattr(set, name)(host, *(other(*rest) for other, *rest in others))
+    return host
+
+
+def _constant(host: set, found: frozenset) -> Any:
+    return found
+
+
+def _given(host: set, order: tuple) -> set:
+    raise Unknown
+
+
+DEEDS = {
+    "made": _made,
+    "copied": _copied,
+    "added": _added,
+    "discarded": _discarded,
+    "popped": _popped,
+    "cleared": _cleared,
+    "in place": _in_place,
+    "constant": _constant,
+    "given": _given,
+}
+"""deed -> done(host set, *details) -> host set"""
+
+
+def rebuilt(history: Any) -> Any:
+    """A host set of handles to which the same happened; raises Unknown."""
+    host: Any = set()
+    for deed, *details in history:
+        host = DEEDS[deed](host, *details)
+    return host
+
+
+def did(session: Any, body: SetBody, *deed: Any) -> None:
+    """Remember what happened to a full set."""
+    session.journal.record(_undo, body)
+    body.history.append(deed)
+
+
+def _undo(body: SetBody) -> None:
+    body.history.pop()
+    if len(body.history) < body.steps:
+        body.built, body.steps = None, 0
+
+
+def order(session: Any, body: SetBody) -> list:
+    """The handles in the order of iteration; a break where nobody can know it."""
+    materialise(session, body)
+    if len(body.known) < 2:
+        return list(body.known)
+    if len(body.history) == 1 and body.history[0][0] == "given":
+        return list(body.history[0][1])
+    if any(_has_no_hash(handle) for handle in body.known):
+        raise GraphBreak("FL501", "the order of a set of objects that hash by their address")
+    try:
+        if body.built is None:
+            body.built = rebuilt(body.history)
+        else:
+            for deed, *details in body.history[body.steps :]:
+                body.built = DEEDS[deed](body.built, *details)
+    except Unknown:
+        raise GraphBreak("FL501", "the order of a set that existed before and was changed or copied") from None
+    body.steps = len(body.history)
+    return list(body.built)
+
+
+def _has_no_hash(handle: Any) -> bool:
+    if type(handle) in (tuple, frozenset):
+        return any(_has_no_hash(part) for part in handle)
+    return isinstance(handle, Value)
+
+
+# -- members ---------------------------------------------------------------------------------------------------------
+
+
+def storage_of(found: Any) -> type:
+    """The C class that keeps the members."""
+    return frozenset if isinstance(found, frozenset) else set
+
+
+def _is_fixed(body: SetBody) -> bool:
+    """Whether the members are those of a constant of the program."""
+    source = body.real.source
+    return source.step == "const" and source.base is None and isinstance(body.real.object, frozenset)
 
 
 def contains(session: Any, body: SetBody, handle: Any, value: Value) -> bool:
@@ -31,88 +158,124 @@ def contains(session: Any, body: SetBody, handle: Any, value: Value) -> bool:
         return body.known[handle] is not ABSENT
     if body.full:
         return False
-    storage = frozenset if isinstance(body.real.object, frozenset) else set
-    there = storage.__contains__(body.real.object, handle)
-    session.guard("MEMBER" if there else "NOT_MEMBER", body.real.source, handle)
+    real = body.real
+    there = storage_of(real.object).__contains__(real.object, handle)
+    if not _is_fixed(body):
+        session.guard("MEMBER" if there else "NOT_MEMBER", real.source, handle)
     session.journal.set_item(body.known, handle, value if there else ABSENT)
     return there
 
 
 def add(session: Any, body: SetBody, handle: Any, value: Value) -> None:
-    if body.full and handle in body.known:
-        return
-    if body.known.get(handle, ABSENT) is ABSENT:
-        session.journal.set_item(body.known, handle, value)
+    """Add a member without looking whether it is there."""
     if body.full:
-        session.journal.record(_restore_order, body, body.order.copy())
-        body.order.add(handle)
+        if handle not in body.known:
+            session.journal.set_item(body.known, handle, value)
+            did(session, body, "added", handle)
+    elif body.known.get(handle, ABSENT) is ABSENT:
+        session.journal.set_item(body.known, handle, value)
 
 
 def discard(session: Any, body: SetBody, handle: Any) -> None:
-    if body.full:
-        if handle in body.known:
-            session.journal.delete_item(body.known, handle)
-            session.journal.record(_restore_order, body, body.order.copy())
-            body.order.discard(handle)
-    else:
+    """Remove a member without looking whether it is there."""
+    if not body.full:
         session.journal.set_item(body.known, handle, ABSENT)
+    elif handle in body.known:
+        session.journal.delete_item(body.known, handle)
+        count_removal(session, body)
+        did(session, body, "discarded", handle)
 
 
-def _restore_order(body: SetBody, order: Any) -> None:
-    body.order = order
+def count_removal(session: Any, body: SetBody) -> None:
+    """An iterator must know whether members left since it began."""
+    session.journal.set_field(body, "removals", body.removals + 1)
+
+
+def become(session: Any, body: SetBody, known: dict, *deed: Any) -> None:
+    """Make these the members, by a deed that tells their order."""
+    materialise(session, body)
+    count_removal(session, body)
+    session.journal.record(setattr, body, "known", body.known)
+    body.known = known
+    did(session, body, *deed)
 
 
 def materialise(session: Any, body: SetBody) -> None:
-    """Look at all members; a real set's own order, then the trace's changes in sequence, decide the order."""
+    """Look at all members of a real set."""
     if body.full:
         return
-    from frameloom.symbolic.layouts.dict_ import _handle_of_real
-
     real = body.real
-    storage = frozenset if isinstance(real.object, frozenset) else set
-    members = tuple(storage.__iter__(real.object))
-    session.guard("MEMBERS", real.source, members)
+    members = tuple(storage_of(real.object).__iter__(real.object))
+    if not _is_fixed(body):
+        session.guard("MEMBERS", real.source, members)
+    handles = [_handle_of_real(member, session.observe.constant(member)) for member in members]
     known = body.known
-    full: dict = {}
-    order = storage.copy(real.object) if storage is set else set(members)
-    if all(_handle_of_real(m, None) is m for m in members):
-        order = set.copy(order) if storage is set else set(real.object)
-    else:
-        order = set()
-    for member in members:
-        wrapped = session.observe.constant(member)
-        handle = _handle_of_real(member, wrapped)
-        order.add(handle)
-        full[handle] = wrapped
+    history: list[tuple] = [("given", tuple(handles))]
+    if _is_fixed(body) and all(handle is member for handle, member in zip(handles, members)):
+        history = [("constant", real.object)] if type(real.object) is frozenset else history
+    full = {handle: session.observe.constant(member) for handle, member in zip(handles, members)}
+    history += _changes(full, known)
+    session.journal.record(_restore, body, known, body.history)
+    body.known, body.history, body.full = full, history, True
+    body.built, body.steps = None, 0
+
+
+def _changes(full: dict, known: dict) -> list[tuple]:
+    """Apply to `full` what the trace did before it looked at all members; gives the deeds."""
+    deeds: list[tuple] = []
     for handle, value in known.items():
-        if value is ABSENT:
-            full.pop(handle, None)
-            order.discard(handle)
-        elif handle not in full:
+        if value is ABSENT and handle in full:
+            del full[handle]
+            deeds.append(("discarded", handle))
+        elif value is not ABSENT and handle not in full:
             full[handle] = value
-            order.add(handle)
-    session.journal.record(_restore, body, known, body.order)
-    body.known, body.order, body.full = full, order, True
+            deeds.append(("added", handle))
+    return deeds
 
 
-def _restore(body: SetBody, known: dict, order: Any) -> None:
-    body.known, body.order, body.full = known, order, False
+def _restore(body: SetBody, known: dict, history: list) -> None:
+    body.known, body.history, body.full = known, history, False
+    body.built, body.steps = None, 0
 
 
 def members(session: Any, body: SetBody) -> list[Value]:
     """All members in the order of iteration."""
+    return [body.known[handle] for handle in order(session, body)]
+
+
+def in_any_order(session: Any, body: SetBody) -> list[Value]:
+    """All members, for a use that does not depend on their order."""
     materialise(session, body)
-    return [body.known[handle] for handle in body.order]
+    return list(body.known.values())
 
 
 def length(session: Any, body: SetBody) -> int:
+    """The number of members; of a real set that was not looked at, only its length is observed."""
     if not body.full and not body.known:
-        storage = frozenset if isinstance(body.real.object, frozenset) else set
-        count = storage.__len__(body.real.object)
-        session.guard("LENGTH", body.real.source, count)
+        real = body.real
+        count = storage_of(real.object).__len__(real.object)
+        if not _is_fixed(body):
+            session.guard("LENGTH", real.source, count)
         return count
     materialise(session, body)
     return len(body.known)
+
+
+def building(body: SetBody) -> list:
+    """The handles in an order in which adding them to an empty set gives the set's own order; FL504 where that is not so."""
+    if len(body.known) < 2 or any(_has_no_hash(handle) for handle in body.known):
+        return list(body.known)
+    try:
+        wanted = list(rebuilt(body.history))
+    except Unknown:
+        return list(body.known)
+    for candidate in (wanted, list(body.known)):
+        made: set = set()
+        for handle in candidate:
+            made.add(handle)
+        if list(made) == wanted:
+            return candidate
+    raise GraphBreak("FL504", "a set whose order follows from what was removed from it")
 
 
 @register(set, frozenset)
@@ -126,17 +289,27 @@ class SetLayout(Layout):
         return list(obj.body.known.values())
 
     def needs_first(self, obj: Obj) -> list:
+        building(obj.body)
         return list(obj.body.known.values()) if issubclass(obj.cls, frozenset) else []
+
+    def whole_first(self, obj: Obj) -> list:
+        return self._hashed(obj) if issubclass(obj.cls, frozenset) else []
+
+    def whole_inside(self, obj: Obj) -> list:
+        return [] if issubclass(obj.cls, frozenset) else self._hashed(obj)
+
+    def _hashed(self, obj: Obj) -> list:
+        return [value for value in obj.body.known.values() if hashed_by_parts(value)]
 
     def create(self, obj: Obj, build: Any) -> None:
         if issubclass(obj.cls, frozenset):
-            build.call_constant_items(frozenset.__new__, obj.cls, [obj.body.known[h] for h in obj.body.order])
+            build.call_constant_items(frozenset.__new__, obj.cls, [obj.body.known[h] for h in building(obj.body)])
         else:
             build.call_constant(set.__new__, build.constant(obj.cls))
 
     def fill(self, obj: Obj, build: Any) -> None:
         if not issubclass(obj.cls, frozenset):
-            for handle in obj.body.order:
+            for handle in building(obj.body):
                 build.call_effect(set.add, obj, obj.body.known[handle])
 
 
