@@ -27,7 +27,8 @@ def merged(operations: list[Operation], guards: dict) -> list[Operation]:
             continue
         index = open_.get(location)
         if index is not None and _goes_unnoticed(kept[index], operation):
-            kept[index] = operation
+            # The first write decides which of several equal keys stands in a dictionary.
+            kept[index] = operation._replace(arguments=(*kept[index].arguments[:-1], operation.arguments[-1]))
         else:
             _close_of_other_kind(open_, location)
             open_[location] = len(kept)
