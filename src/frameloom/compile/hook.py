@@ -68,6 +68,10 @@ class Compiler:
         answer = ANSWERS.get(verdict(function, code, everything))
         if answer is not None:
             return answer
+        unfit = self.settings.domain.unfit()
+        if unfit is not None:
+            events.eager(BreakReport.of(unfit[0], (first_line(code),), unfit[1]))
+            return None
         record = self.records.of(code)
         try:
             if misses and not self._learn(function, code, arguments, misses, record):

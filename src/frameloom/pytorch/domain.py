@@ -14,14 +14,17 @@ import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
 import frameloom.pytorch.rules.modules  # noqa: F401
 import frameloom.pytorch.rules.overrides  # noqa: F401
 import frameloom.pytorch.rules.refused  # noqa: F401
+import frameloom.pytorch.rules.strides  # noqa: F401
 import frameloom.pytorch.rules.tracing  # noqa: F401
 import frameloom.pytorch.rules.whole  # noqa: F401
 from frameloom.pytorch import attributes, inputs, modes, operations, operators, record, shapes
+from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.graph import finish
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.values import Node, Value
 
+CLONE = torch._C.TensorBase.__dict__["clone"]
 CONSTANT_CLASSES = frozenset(
     {torch.dtype, torch.device, torch.layout, torch.memory_format, torch.finfo, torch.iinfo, torch.qscheme}
 )
@@ -45,6 +48,16 @@ class TorchDomain(Domain):
 
     def constant(self, cls: type) -> bool:
         return cls in CONSTANT_CLASSES
+
+    def unfit(self) -> tuple[str, str] | None:
+        reason = modes.reason_for_eager()
+        return None if reason is None else ("FL910", reason)
+
+    def snapshot(self, session: Any, node: Node) -> Value | None:
+        """A plain tensor without gradients looks like its clone; of any other the copy could be told from it."""
+        if node.cls is not torch.Tensor or type(node.fact) is not TensorFact or node.fact.requires_grad:
+            return None
+        return record.apply(session.torch, CLONE, [node], {})
 
     def begin(self, session: Any) -> None:
         session.torch = State(session, self.dynamic)

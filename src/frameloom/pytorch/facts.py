@@ -85,13 +85,21 @@ def fact(
     key = (dtype, device, sizes, strides, requires_grad, is_leaf, conj, neg, inference)
     found = _FACTS.get(key)
     if found is None:
-        found = TensorFact()
-        for name, value in zip(PARTS, key):
-            setattr(found, name, value)
-        found.symbolic = any(type(n) is not int for n in sizes + strides)
-        found._ungraded = found._graded = None
-        _FACTS[key] = found
+        symbol = next((n for n in sizes + strides if type(n) is not int), None)
+        table = _FACTS if symbol is None else _facts_of(symbol.environment)
+        found = table.get(key)
+        if found is None:
+            found = table[key] = TensorFact()
+            for name, value in zip(PARTS, key):
+                setattr(found, name, value)
+            found.symbolic = symbol is not None
+            found._ungraded = found._graded = None
     return found
+
+
+def _facts_of(environment: Any) -> dict:
+    """The facts about symbolic sizes live and die with the shape environment of their symbols."""
+    return vars(environment).setdefault("_frameloom_facts", {})
 
 
 class SizeFact:

@@ -87,7 +87,7 @@ def placeholder_name(node: Node) -> str:
     if node.source is None:
         return "drawn"
     text = re.sub(r"\W+", "_", str(node.source)).strip("_").lower() or "given"
-    return f"{text}_" if keyword.iskeyword(text) or text[0].isdigit() else text
+    return f"{text}_" if keyword.iskeyword(text) or text[0].isdigit() or text == "self" else text
 
 
 def example_of(node: Node) -> Any:

@@ -12,8 +12,10 @@ from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.sizes import lift_size
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.layouts import list_
+from frameloom.symbolic.layouts.list_ import ListBody
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import FALSE, TRUE, Const, Node, Value, boolean
+from frameloom.symbolic.values import FALSE, TRUE, Const, Node, Obj, Value, boolean
 
 NUMBERS = frozenset({bool, int, float, complex})
 
@@ -78,7 +80,23 @@ OPINIONLESS = frozenset({type(None), str, bytes, type(Ellipsis), torch.dtype, to
 
 
 def _get_item(state: State, operands: list[Value]) -> Value:
-    return record.apply(state, operator.getitem, operands, {})
+    tensor, key = operands
+    return record.apply(state, operator.getitem, [tensor, _positions(state, tensor, key)], {})
+
+
+def _positions(state: State, tensor: Node, key: Value) -> Value:
+    """A list of as many bools as there are rows picks rows, and which ones is known."""
+    if type(key) is not Obj or key.cls is not list:
+        return key
+    flags = list_.items(state.session, key.body)
+    if not flags or tensor.fact.sizes[:1] != (len(flags),) or any(not _is_flag(flag) for flag in flags):
+        return key
+    picked = [Const(position) for position, flag in enumerate(flags) if flag.value]
+    return state.session.alloc(list, ListBody(picked))
+
+
+def _is_flag(value: Value) -> bool:
+    return type(value) is Const and type(value.value) is bool
 
 
 def _set_item(state: State, operands: list[Value]) -> Value:

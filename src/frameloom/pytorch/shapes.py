@@ -203,8 +203,8 @@ def _conditions(shapes: Shapes) -> Iterator[str]:
     for symbol, known in environment.replacements.items():
         yield f"{show(symbol)} == {show(known)}"
     for symbol, bounds in environment.var_to_range.items():
-        yield f"{show(symbol)} >= {max(int(bounds.lower), 2)}"
-        if bounds.upper.is_number and bounds.upper.is_finite and int(bounds.upper) < 2**31:
+        yield f"{show(symbol)} >= {max(int(bounds.lower), 2) if bounds.lower.is_Integer else 2}"
+        if bounds.upper.is_Integer:
             yield f"{show(symbol)} <= {int(bounds.upper)}"
 
 

@@ -8,7 +8,7 @@ import torch
 
 
 class Size:
-    """A size of a fact that is no number: equal where its expression is."""
+    """A size of a fact that is no number: equal where its expression is, in one shape environment."""
 
     __slots__ = ("expression", "number")
 
@@ -17,10 +17,15 @@ class Size:
         self.number = number
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Size and self.expression == other.expression
+        return type(other) is Size and self.expression == other.expression and self.environment is other.environment
 
     def __hash__(self) -> int:
         return hash(self.expression)
+
+    @property
+    def environment(self) -> Any:
+        """The `ShapeEnv` that the expression's symbols belong to."""
+        return self.number.node.shape_env
 
     def __repr__(self) -> str:
         return str(self.expression)

@@ -62,6 +62,11 @@ class Domain:
         """A node as an effect later in the entry is to see it now, whatever is written in place after; None where it cannot."""
         return node
 
+    def unfit(self) -> tuple[str, str] | None:
+        """Why no frame must be captured now: an FL9 code and a detail (a mode under which every operation must be seen as it
+        happens), or None."""
+        return None
+
     def begin(self, session: Any) -> None:
         """Called before the root frame runs: global state that the trace depends on."""
 

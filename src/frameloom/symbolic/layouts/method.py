@@ -7,7 +7,7 @@ from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import Const, Obj, Value
+from frameloom.symbolic.values import NONE, Const, Obj, Value
 
 
 class MethodBody:
@@ -75,4 +75,5 @@ class BoundBuiltinLayout(Layout):
 
     def create(self, obj: Obj, build: Any) -> None:
         descriptor = obj.body.function.value
-        build.call_values(descriptor.__get__, (obj.body.self,))
+        of_class = type(descriptor) is types.ClassMethodDescriptorType
+        build.call_values(descriptor.__get__, (NONE, obj.body.self) if of_class else (obj.body.self,))
