@@ -35,6 +35,7 @@ def cache_units() -> list[int]:
 _CACHES = cache_units()
 _TABLE = [version.ROWS.get(name) for name in opcode.opname[:256]]
 _CONTINUES = frozenset(opcode.opmap[name] for name in version.CONTINUES)
+_PAIRS = {opcode.opmap[name]: tuple(opcode.opmap[half] for half in halves) for name, halves in version.PAIRS.items()}
 
 _programs: dict[int, tuple[weakref.ref[CodeType], Program]] = {}
 
@@ -73,6 +74,13 @@ def argument_count(code: CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount + stars
 
 
+def _halves(raws: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """A superinstruction on two slots is two groups, of the plain instructions that it stands for."""
+    op, arg = raws[-1]
+    halves = _PAIRS.get(op)
+    return [raws] if halves is None else [[(halves[0], arg >> 4)], [(halves[1], arg & 15)]]
+
+
 class _Decoder:
     def __init__(self, code: CodeType) -> None:
         self.code = code
@@ -98,11 +106,11 @@ class _Decoder:
         positions = [*map(Position._make, code.co_positions())]
         view = View(code.co_consts, code.co_names)
         ops, args = self.ops, self.args
-        unit, end, number = 0, len(data) // 2, 0
+        unit, end = 0, len(data) // 2
         while unit < end:
             first = unit
             arg = 0
-            view.raws = raws = []
+            raws: list[tuple[int, int]] = []
             while True:
                 op = data[2 * unit]
                 arg = arg << 8 | data[2 * unit + 1]
@@ -114,24 +122,26 @@ class _Decoder:
                     break
                 unit += _CACHES[op]
                 arg = 0
-            self.opcode_units.append(unit - 1)
-            position = positions[unit - 1]
+            last = unit - 1
             unit += _CACHES[op]
-            row = _TABLE[op]
-            if row is None:
-                raise DecodeError(f"{opcode.opname[op]} in {code.co_qualname} has no row")
-            begin = len(ops)
-            for canonical, value in row(view, arg, unit):
-                if canonical in JUMPS:
-                    self.jumps.append(len(ops))
-                ops.append(canonical)
-                args.append(value)
-            count = len(ops) - begin
-            self.origins.extend(repeat(number, count))
-            self.positions.extend(repeat(position, count))
-            self.group_at[first] = number
-            self.groups.append(Group(2 * first, tuple(raws), begin, count))
-            number += 1
+            self.group_at[first] = len(self.groups)
+            for members in _halves(raws):
+                view.raws = members
+                op, arg = members[-1]
+                row = _TABLE[op]
+                if row is None:
+                    raise DecodeError(f"{opcode.opname[op]} in {code.co_qualname} has no row")
+                begin = len(ops)
+                for canonical, value in row(view, arg, unit):
+                    if canonical in JUMPS:
+                        self.jumps.append(len(ops))
+                    ops.append(canonical)
+                    args.append(value)
+                count = len(ops) - begin
+                self.origins.extend(repeat(len(self.groups), count))
+                self.positions.extend(repeat(positions[last], count))
+                self.groups.append(Group(2 * first, tuple(members), begin, count))
+                self.opcode_units.append(last)
 
     def _aim(self) -> None:
         for index in self.jumps:

@@ -19,12 +19,6 @@ NO_POSITION = Position(None, None, None, None)
 
 _SLOT_OPS = frozenset(opcode.opname[number] for number in {*dis.haslocal, *dis.hasfree})
 _ENDING = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
-_PAIRS = {
-    "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
-    "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
-    "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
-}
-
 
 class Finished(NamedTuple):
     """A code object, and where labels went: `offset(label)` is the label's code unit in it."""
@@ -118,20 +112,12 @@ class Emitter:
                 self.op(version.FORWARD_FORMS.get(name, name), jump)
             else:
                 for plain_name, plain_arg in version.plain_lookup(name, arg):
-                    self._raw(plain_name, plain_arg)
+                    self.op(plain_name, plain_arg if _takes_argument(plain_name) else None)
 
     def landing(self, op: str) -> None:
         """What must stand at the label to which `raw` jumped, for the canonical jump `op`."""
         for name in version.LANDINGS.get(op, ()):
             self.op(name)
-
-    def _raw(self, name: str, arg: int) -> None:
-        if name in _PAIRS:
-            first, second = _PAIRS[name]
-            self.op(first, arg >> 4)
-            self.op(second, arg & 15)
-        else:
-            self.op(name, arg if _takes_argument(name) else None)
 
     def copy_body(self, program: Program) -> Callable[[int], Label]:
         """Copy all of a program behind its prefix, exception table and positions included.
@@ -168,8 +154,6 @@ class Emitter:
                 landings = version.LANDINGS.get(last.op, ())
                 target = labels[program.instructions[last.arg].origin - len(landings)]
                 self._units.append(Unit(name, target, self.position))
-            elif name in _PAIRS:
-                self._raw(name, arg)
             else:
                 self._units.append(Unit(name, arg if _takes_argument(name) else None, self.position))
 
@@ -568,6 +552,6 @@ _RAW_JUMPS = frozenset({*dis.hasjrel, *dis.hasjabs})
 
 
 def _placed(unit: Unit, final: dict[int, int]) -> Unit:
-    if unit.op in _SLOT_OPS and unit.op not in _PAIRS:
+    if unit.op in _SLOT_OPS:
         return unit._replace(arg=final[unit.arg])  # type: ignore[index]
     return unit

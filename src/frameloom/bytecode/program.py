@@ -44,7 +44,8 @@ class Group(NamedTuple):
 
     `offset` is the byte offset in `co_code` where the group begins (EXTENDED_ARG included), `raws` the
     original (opcode, argument) pairs without caches and with EXTENDED_ARG folded in, `first` the canonical index of its
-    first instruction, `count` how many canonical instructions it became.
+    first instruction, `count` how many canonical instructions it became. A superinstruction on two slots is two groups at one
+    offset, each with the plain instruction that it stands for.
     """
 
     offset: int
@@ -143,10 +144,14 @@ class Program:
 
     @cached_property
     def _group_offsets(self) -> Mapping[int, int]:
+        # The halves of a superinstruction share an offset, which is the first one's.
         offsets = {}
-        ends = [group.offset for group in self.groups[1:]] + [len(self.code.co_code)]
-        for number, (group, end) in enumerate(zip(self.groups, ends)):
-            for offset in range(group.offset, end, 2):
+        end = following = len(self.code.co_code)
+        for number in range(len(self.groups) - 1, -1, -1):
+            begin = self.groups[number].offset
+            if begin != following:
+                end, following = following, begin
+            for offset in range(begin, end, 2):
                 offsets[offset] = number
         return offsets
 

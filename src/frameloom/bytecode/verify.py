@@ -15,8 +15,8 @@ class VerifyError(Exception):
     """A program or code object breaks a rule; the message says which and where."""
 
 
-#: Original instructions that take what the slot holds without looking whether it holds anything.
-_TRUSTING = frozenset(opcode.opmap[name] for name in ("LOAD_FAST", "LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST") if name in opcode.opmap)
+#: The original instruction that takes what the slot holds without looking whether it holds anything.
+_TRUSTING = opcode.opmap["LOAD_FAST"]
 _CHECKED = "LOAD_FAST_CHECK" in opcode.opmap
 
 _CELL_READERS = frozenset({"LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
@@ -84,7 +84,7 @@ def _check_slots(program: Program, states: tuple[flow.State | None, ...]) -> Non
         if state is None:
             continue
         op, arg, origin, position = program.instructions[index]
-        trusts = op in _CELL_READERS or (_CHECKED and op == "LOAD_FAST" and program.groups[origin].raws[-1][0] in _TRUSTING)
+        trusts = op in _CELL_READERS or (_CHECKED and op == "LOAD_FAST" and program.groups[origin].raws[-1][0] == _TRUSTING)
         if trusts and not state.bound >> arg & 1:
             name = program.slots[arg].name
             raise VerifyError(f"{program.code.co_qualname}: {op} at {index} (line {position.lineno}) meets {name!r} unbound")

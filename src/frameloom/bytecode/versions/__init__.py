@@ -4,9 +4,10 @@ A version module has these names (documented in `docs/design/bytecode.md`):
 
 - `ROWS`: opcode name -> row, a function (view, argument, next unit) -> canonical (op, argument) pairs
 - `CONTINUES`: opcodes that form one group with the opcode that follows them
+- `PAIRS`: superinstruction on two slots -> the two instructions that it stands for
 - `LANDINGS`: canonical jump -> the original opcodes at its target that a jump goes past
 - `NULL_FIRST`: whether a call's NULL lies below the callable
-- `encode_*`: the other way, for the emitter
+- the rest, for the emitter: how the running version spells calls, functions, attributes, comparisons and jumps
 """
 
 from __future__ import annotations

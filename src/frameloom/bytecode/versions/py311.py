@@ -9,6 +9,7 @@ from .rows import Expansion, Steps, View
 
 NULL_FIRST = True
 CONTINUES = ("KW_NAMES", "PRECALL")
+PAIRS: dict[str, tuple[str, str]] = {}
 LANDINGS: dict[str, tuple[str, ...]] = {}
 
 

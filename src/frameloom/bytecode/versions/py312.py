@@ -10,6 +10,7 @@ from .rows import COMPARISON_MASKS, Expansion, Steps, View, returned_const, supe
 
 NULL_FIRST = True
 CONTINUES = ("KW_NAMES",)
+PAIRS: dict[str, tuple[str, str]] = {}
 LANDINGS = {"FOR_ITER": ("END_FOR",), "SEND": ("END_SEND",)}
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from ..canonical import INTRINSICS_1, INTRINSICS_2
 from .rows import COMPARISONS, CONVERSIONS, SHARED, attribute_or_method, choice, count, fixed, forward, load_global, name, plain
-from .rows import COMPARISON_MASKS, Expansion, Steps, View, returned_const, slots_of_pair, super_attr
+from .rows import COMPARISON_MASKS, Expansion, Steps, View, returned_const, super_attr
 
 NULL_FIRST = False
 CONTINUES: tuple[str, ...] = ()
+PAIRS = {
+    "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
+    "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
+    "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
+}
 LANDINGS = {"FOR_ITER": ("END_FOR", "POP_TOP"), "SEND": ("END_SEND",)}
 
 
@@ -29,9 +34,6 @@ ROWS = {
     "STORE_SLICE": plain("STORE_SLICE"),
     "LOAD_FAST_CHECK": count("LOAD_FAST"),
     "LOAD_FAST_AND_CLEAR": count("LOAD_FAST_AND_CLEAR"),
-    "LOAD_FAST_LOAD_FAST": slots_of_pair("LOAD_FAST", "LOAD_FAST"),
-    "STORE_FAST_LOAD_FAST": slots_of_pair("STORE_FAST", "LOAD_FAST"),
-    "STORE_FAST_STORE_FAST": slots_of_pair("STORE_FAST", "STORE_FAST"),
     "LOAD_LOCALS": plain("LOAD_LOCALS"),
     "LOAD_FROM_DICT_OR_DEREF": count("LOAD_FROM_DICT_OR_DEREF"),
     "LOAD_FROM_DICT_OR_GLOBALS": name("LOAD_FROM_DICT_OR_GLOBALS"),

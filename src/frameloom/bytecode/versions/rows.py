@@ -99,11 +99,6 @@ def unpack_ex(view: View, arg: int, after: int) -> Expansion:
     return (("UNPACK_EX", (arg & 0xFF, arg >> 8)),)
 
 
-def slots_of_pair(first: str, second: str) -> Row:
-    """A superinstruction on two slots, packed as two times four bits."""
-    return lambda view, arg, after: ((first, arg >> 4), (second, arg & 15))
-
-
 def returned_const(view: View, arg: int, after: int) -> Expansion:
     return (("LOAD_CONST", view.consts[arg]), ("RETURN_VALUE", None))
 
