@@ -1120,3 +1120,73 @@ def test_no_leak_in_hits_misses_and_resets():
         one_round()
     assert census() == before
     assert sys.getallocatedblocks() - blocks < 100
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is new in 3.12")
+def test_monitoring_sees_the_entry_and_nothing_else():
+    def entry():
+        a = b = c = d = e = f = g = h = i = j = k = m = 1
+        return Tail(rest, (a, (b, (c, (d, (e, (f, (g, (h, (i, (j, (k, m))))))))))))
+
+    def rest(value):
+        return value
+
+    user = stand_in(entry)
+
+    def at_depth(n):
+        return at_depth(n - 1) if n else user()
+
+    compiler = Compiler({user: entry}, SKIP)
+    compiled, events = compiler(at_depth), []
+    monitoring = sys.monitoring
+    monitoring.use_tool_id(3, "test")
+    try:
+        for event in (monitoring.events.PY_START, monitoring.events.PY_RETURN, monitoring.events.PY_UNWIND):
+            monitoring.register_callback(3, event, lambda code, *_: events.append(code.co_name))
+        monitoring.set_events(3, monitoring.events.PY_START | monitoring.events.PY_RETURN | monitoring.events.PY_UNWIND)
+        for depth in range(150):
+            compiled(depth)
+            seen, wanted = list(events), ["at_depth"] * (depth + 1) + ["entry"] * 2 + ["rest"] * 2 + ["at_depth"] * (depth + 1)
+            events.clear()
+            if depth:
+                assert seen == wanted
+    finally:
+        monitoring.set_events(3, 0)
+        monitoring.free_tool_id(3)
+    assert compiler.engine.counters()["as_function"] > 0
+
+
+def test_a_foreign_thread_of_compiled_callables():
+    """Threads that run compiled code at once do not disturb each other."""
+
+    def entry(n):
+        native.open_scope()
+        return Tail(rest, helper(n))
+
+    def helper(n):
+        return n + 1
+
+    def rest(n):
+        return n * 2
+
+    user = stand_in(entry)
+    compiler = Compiler({user: entry}, SKIP)
+    f = compiler(user)
+    failures = []
+
+    def run(start):
+        for n in range(start, start + 3000):
+            if f(n) != (n + 1) * 2:
+                failures.append(n)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=run, args=(i * 10_000,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert failures == [] and not native.hook_is_in()
