@@ -42,7 +42,7 @@ def _constant_iterator(m: Machine, value: Const) -> Value:
     cls = _OVER.get(value.cls)
     if cls is None:
         raise m.error(TypeError, f"'{value.cls.__name__}' object is not iterable")
-    if cls is iterators.STR_ITERATOR:
+    if cls is not iterators.BYTES_ITERATOR:
         cls = type(iter(value.value))
     return m.session.alloc(cls, SequenceIterator(value, 0))
 
@@ -53,7 +53,12 @@ def next_item(m: Machine, iterator: Value) -> Value | None:
     if advance is not None and type(iterator) is Obj:
         if iterator.body is FOREIGN:
             adopt(m, iterator)
-        return advance(m, iterator)
+        try:
+            return advance(m, iterator)
+        except SymbolicRaise as signal:
+            if issubclass(signal.value.cls, StopIteration):
+                return None
+            raise
     slot = m.observe.type_lookup(iterator.cls, "__next__")
     if slot is ABSENT:
         raise m.error(TypeError, f"'{iterator.cls.__name__}' object is not an iterator")

@@ -103,11 +103,12 @@ def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None
         return binary(m, symbol, _settle(m, a), _settle(m, b), link)
     if inplace:
         own = m.observe.type_lookup(a.cls, INPLACE[symbol])
-        if own is not ABSENT:
+        if own is not ABSENT and not is_sequence_slot(own):
             result = _call_slot(m, own, a, [b])
-            if result is not NOT_IMPLEMENTED:
+            if not _is_not_implemented(result):
                 return result
-    return _binary_slots(m, plain, name, reflected, a, b, link)
+        return _binary_slots(m, plain, name, reflected, a, b, own)
+    return _binary_slots(m, plain, name, reflected, a, b, ABSENT)
 
 
 HOST_OPERATORS = frozenset("+-*") | {"//", "%", "/"}
@@ -122,29 +123,38 @@ def _settle(m: Machine, value: Value) -> Value:
     return value
 
 
-def _binary_slots(m: Machine, symbol: str, name: str, reflected: str, a: Value, b: Value, link: Link | None) -> Value:
+def _binary_slots(m: Machine, symbol: str, name: str, reflected: str, a: Value, b: Value, inplace: Value) -> Value:
     """The left operand's method, then the right's reflected one; the right first where its class is a proper subclass
-    that provides a different method."""
+    that provides a different method.  Sequences of C come last: their `+` and `*` are no methods of numbers."""
     left = m.observe.type_lookup(a.cls, name)
     right = m.observe.type_lookup(b.cls, reflected) if b.cls is not a.cls else ABSENT
     tries = []
-    if left is not ABSENT:
+    if left is not ABSENT and not is_sequence_slot(left):
         tries.append((left, a, b))
-    if right is not ABSENT:
+    if right is not ABSENT and not is_sequence_slot(right):
         first = b.cls is not a.cls and issubclass(b.cls, a.cls) and _differs(m, a.cls, b.cls, reflected)
         tries.insert(0 if first else len(tries), (right, b, a))
-    for position, (slot, receiver, other) in enumerate(tries):
+    for slot, receiver, other in tries:
         result = _call_slot(m, slot, receiver, [other])
-        if result is not NOT_IMPLEMENTED and not _is_not_implemented(result):
+        if not _is_not_implemented(result):
             return result
-    if symbol in ("+", "*"):
-        result = _sequence_operator(m, symbol, a, b)
-        if result is not None:
-            return result
+    for slot, receiver, other in ((inplace, a, b), (left, a, b), (right, b, a)):
+        if slot is not ABSENT and is_sequence_slot(slot):
+            return _call_slot(m, slot, receiver, [other])
     shown = "** or pow()" if symbol == "**" else symbol
     raise m.error(
         TypeError, f"unsupported operand type(s) for {shown}: '{a.cls.__name__}' and '{b.cls.__name__}'"
     )
+
+
+SEQUENCE_NAMES = frozenset({"__add__", "__mul__", "__rmul__", "__iadd__", "__imul__"})
+
+
+def is_sequence_slot(slot: Value) -> bool:
+    """Whether a method stands for a slot of a sequence in C, whose class is no number: CPython tries numbers first."""
+    if type(slot) is not Const or type(slot.value) is not WrapperDescriptorType or slot.value.__name__ not in SEQUENCE_NAMES:
+        return False
+    return "__sub__" not in slot.value.__objclass__.__dict__
 
 
 def _differs(m: Machine, base: type, cls: type, name: str) -> bool:
@@ -153,15 +163,6 @@ def _differs(m: Machine, base: type, cls: type, name: str) -> bool:
 
 def _is_not_implemented(value: Value) -> bool:
     return type(value) is Const and value.value is NotImplemented
-
-
-def _sequence_operator(m: Machine, symbol: str, a: Value, b: Value) -> Value | None:
-    """Sequence repetition with the sequence on the right: `3 * [1]`."""
-    if symbol == "*":
-        slot = m.observe.type_lookup(b.cls, "__rmul__")
-        if slot is not ABSENT and b.cls is not a.cls:
-            return _call_slot(m, slot, b, [a])
-    return None
 
 
 def _call_slot(m: Machine, slot: Value, receiver: Value, args: list[Value], link: Link | None = None) -> Value:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from typing import Any, Iterator
 
-from frameloom.interpreter.iteration import iterate, next_item, unpack
+from frameloom.interpreter.addresses import tell_apart
+from frameloom.interpreter.iteration import QUICK, iterate, next_item, unpack
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import equal
-from frameloom.symbolic.keys import handle_of
+from frameloom.interpreter.operators import equal, is_host
+from frameloom.symbolic.keys import class_hashable, handle_of
+from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts import dict_, set_
+from frameloom.symbolic.layouts.base import storage_base
+from frameloom.symbolic.layouts.method import MethodBody
+from frameloom.symbolic.layouts.payload import PayloadBody, RunTimeBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
 
@@ -22,28 +28,74 @@ class Hashed:
         self.value = value
         self.hash = hash_
 
+    def __hash__(self) -> int:
+        return self.hash
+
 
 def key_handle(m: Machine, holder: Any, key: Value) -> Any:
     """The handle of `key` in a dictionary or set body; TypeError for an unhashable key.
 
     A key whose class hashes in Python goes through the traced protocol: an equal key already there gives its handle.
     """
-    handle = handle_of(m.session, key)
-    if handle is not None or type(key) is Const:
+    if type(key) is Const:
+        handle = key.value
+        if key.cls not in ATOMS:
+            m.fold(hash, handle)
+        return handle if Hashed not in m.memory else _met(m, holder, key, m.fold(hash, handle).value, handle)
+    if is_host(key):
+        raise GraphBreak("FL207", "a key known at run time only")
+    handle = _plain_handle(m, key)
+    if handle is not None:
+        if type(handle) is tuple and handle and handle[0] is MethodBody and not holder.body.full:
+            raise GraphBreak("FL507", "a bound method as a key of a container that exists already")
+        tell_apart(m, holder, handle)
         return handle
     hashed = hash_value(m, key)
+    made = Hashed(key, hashed)
+    if Hashed not in m.memory:
+        m.remember(Hashed, True)
+    return _met(m, holder, key, hashed, made)
+
+
+def _plain_handle(m: Machine, key: Value) -> Any:
+    """The handle of a key that needs no `__hash__` or `__eq__` written in Python, or None."""
+    if type(key) is Obj and key.cls is frozenset:
+        set_.materialise(m.session, key.body)
+        plain = not any(isinstance(handle, Hashed) for handle in key.body.known)
+        return frozenset(key.body.known) if plain else None
+    if type(key) is Obj and type(key.body) is RunTimeBody:
+        return key
+    if type(key) is Obj and isinstance(key.body, PayloadBody):
+        base = storage_base(key.cls)
+        same = all(m.observe.peek_type(key.cls, name) is base.__dict__[name] for name in ("__hash__", "__eq__"))
+        return key.body.value.value if same else handle_of(m.session, key)
+    if type(key) is Obj and isinstance(key.body, MethodBody):
+        return (MethodBody, key.body.self, key.body.function)
+    return handle_of(m.session, key)
+
+
+def _met(m: Machine, holder: Any, key: Value, hashed: int, new: Any) -> Any:
+    """The handle of an equal key that is there already, else `new`."""
     body = holder.body
     materialise(m, holder)
+    if not isinstance(new, Hashed) and new in body.known:
+        return new
     for other in list(body.known):
-        if type(other) is Hashed and other.hash == hashed and (other.value is key or equal(m, other.value, key)):
+        value = other.value if isinstance(other, Hashed) else _key_value(body, other)
+        if _hash_of(m, other, new) == hashed and (value is key or equal(m, value, key)):
             return other
-        if type(other) is not Hashed and _host_hash(other) == hashed and equal(m, _key_value(body, other), key):
-            return other
-    return Hashed(key, hashed)
+    return new
 
 
-def _host_hash(handle: Any) -> Any:
-    return None if isinstance(handle, Value) else hash(handle)
+def _hash_of(m: Machine, handle: Any, new: Any) -> Any:
+    """The hash of a key that may have to be compared by a method written in Python, else None."""
+    if isinstance(handle, Hashed):
+        return handle.hash
+    if not isinstance(new, Hashed):
+        return None
+    if isinstance(handle, Value):
+        return None if class_hashable(handle.cls) else hash_value(m, handle)
+    return hash(handle)
 
 
 def _key_value(body: Any, handle: Any) -> Value:
@@ -67,13 +119,22 @@ def hash_value(m: Machine, key: Value) -> int:
 
         return hash(tuple(_Hash(hash_value(m, item)) for item in tuple_.items(m.session, key.body)))
     slot = m.observe.type_lookup(key.cls, "__hash__")
-    if type(slot) is Const and slot.value is None:
-        raise m.error(TypeError, f"unhashable type: '{key.cls.__name__}'")
     if type(slot) is Const:
-        raise GraphBreak("FL507", f"hash of {key.cls.__name__}")
+        return _c_hash(m, key, slot.value)
     made = m.invoke(slot, [key], {})
     plain = m.need_constant(made, "FL207", "hash known at run time only")
     return hash(plain)
+
+
+def _c_hash(m: Machine, key: Value, slot: Any) -> int:
+    """The hash by a method in C: known for what has the storage of an atom or a frozenset."""
+    if slot is None:
+        raise m.error(TypeError, f"unhashable type: '{key.cls.__name__}'")
+    if type(key) is Obj and isinstance(key.body, PayloadBody):
+        return m.fold(slot, key.body.value.value).value
+    if key.cls is frozenset:
+        return hash(frozenset(_Hash(hash_value(m, item)) for item in set_.in_any_order(m.session, key.body)))
+    raise GraphBreak("FL507", f"hash of {key.cls.__name__}")
 
 
 class _Hash:
@@ -96,15 +157,7 @@ def dict_get(m: Machine, target: Obj, key: Value) -> Value:
 def dict_set(m: Machine, target: Obj, key: Value, value: Value) -> None:
     """`dict.__setitem__`."""
     dict_.set_(m.session, target.body, key_handle(m, target, key), key, value)
-    log_set(m, target, key, value)
-
-
-def log_set(m: Machine, target: Obj, key: Value, value: Value) -> None:
-    """Log the store; what stands behind an instance's `__dict__` is an attribute."""
-    if target.body.step == "attribute":
-        m.session.operation("dict.set", target, key, value)
-    else:
-        m.session.operation("dict.set", target, key, value)
+    dict_.log_set(m.session, target, target.body, key, value)
 
 
 def dict_delete(m: Machine, target: Obj, key: Value) -> bool:
@@ -113,7 +166,7 @@ def dict_delete(m: Machine, target: Obj, key: Value) -> bool:
     if dict_.get(m.session, target.body, handle, key) is ABSENT:
         return False
     dict_.delete(m.session, target.body, handle, key)
-    m.session.operation("dict.delete", target, key)
+    dict_.log_delete(m.session, target, target.body, key)
     return True
 
 
@@ -127,33 +180,40 @@ def dict_update(m: Machine, target: Obj, other: Value, unique: bool = False) -> 
         dict_set(m, target, key, value)
 
 
-def pairs(m: Machine, other: Value, mapping_only: bool = False) -> list[tuple[Value, Value]]:
-    """The (key, value) pairs that `dict.update(other)` takes."""
+def pairs(m: Machine, other: Value, mapping_only: bool = False) -> Iterator[tuple[Value, Value]]:
+    """The (key, value) pairs that `dict.update(other)` takes, each read when it is asked for."""
     if type(other) is Obj and isinstance(other.body, dict_.DictBody) and _plain_mapping(m, other):
-        found = []
         for handle in dict_.handles(m.session, other.body):
             key = other.body.known[handle][0]
-            found.append((key, dict_.get(m.session, other.body, handle, key)))
-        return found
+            yield key, dict_.get(m.session, other.body, handle, key)
+        return
     if m.observe.type_lookup(other.cls, "keys") is not ABSENT:
         from frameloom.interpreter.attributes import get_attribute
         from frameloom.interpreter.operators import get_item
 
-        keys = unpack(m, m.invoke(get_attribute(m, other, "keys"), [], {}))
-        return [(key, get_item(m, other, key)) for key in keys]
+        iterator = iterate(m, m.invoke(get_attribute(m, other, "keys"), [], {}))
+        while (key := next_item(m, iterator)) is not None:
+            yield key, get_item(m, other, key)
+        return
     if mapping_only:
         raise m.error(TypeError, f"argument after ** must be a mapping, not {other.cls.__name__}")
-    found = []
     iterator = iterate(m, other)
-    while (item := next_item(m, iterator)) is not None:
-        pair = unpack(m, item)
-        if len(pair) != 2:
-            raise m.error(
-                ValueError,
-                f"dictionary update sequence element #{len(found)} has length {len(pair)}; 2 is required",
-            )
-        found.append((pair[0], pair[1]))
-    return found
+    for at in itertools.count():
+        item = next_item(m, iterator)
+        if item is None:
+            return
+        yield _pair(m, item, at)
+
+
+def _pair(m: Machine, item: Value, at: int) -> tuple[Value, Value]:
+    """The key and value in an element of an iterable of pairs."""
+    if item.cls not in QUICK and m.observe.type_lookup(item.cls, "__iter__") is ABSENT:
+        if m.observe.type_lookup(item.cls, "__getitem__") is ABSENT:
+            raise m.error(TypeError, f"cannot convert dictionary update sequence element #{at} to a sequence")
+    pair = unpack(m, item)
+    if len(pair) != 2:
+        raise m.error(ValueError, f"dictionary update sequence element #{at} has length {len(pair)}; 2 is required")
+    return pair[0], pair[1]
 
 
 def _plain_mapping(m: Machine, other: Obj) -> bool:

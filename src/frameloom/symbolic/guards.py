@@ -7,6 +7,7 @@ explanation.  `compile/guard_program.py` lowers the same rows to the native prog
 from __future__ import annotations
 
 import struct
+from collections import OrderedDict
 from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.instance_dict import MISSING, instance_dict_item
@@ -64,7 +65,12 @@ def _length(value: Any) -> int:
 def _same_keys(value: dict, keys: tuple) -> bool:
     if dict.__len__(value) != len(keys):
         return False
-    return all(a is b or type(a) in PLAIN_KEYS and same_constant(a, b) for a, b in zip(dict.keys(value), keys))
+    return all(a is b or type(a) in PLAIN_KEYS and same_constant(a, b) for a, b in zip(ordered_keys(value), keys))
+
+
+def ordered_keys(mapping: dict) -> Any:
+    """The keys in the order of iteration, past the methods of a subclass: an OrderedDict has an order of its own."""
+    return OrderedDict.__iter__(mapping) if isinstance(mapping, OrderedDict) else dict.__iter__(mapping)
 
 
 PLAIN_KEYS = frozenset({str, int, float, bool, bytes, complex, type(None), tuple})

@@ -30,7 +30,9 @@ def class_hashable(cls: type) -> bool:
         return True
     if cls.__hash__ in STANDARD_ENUM_HASHES and cls.__eq__ in (object.__eq__, int.__eq__, str.__eq__):
         return True
-    return cls in (types.FunctionType, types.BuiltinFunctionType, range) or not cls.__flags__ & (1 << 9)
+    if cls in (types.FunctionType, types.BuiltinFunctionType, range):
+        return True
+    return cls.__hash__ is not None and not cls.__flags__ & (1 << 9)
 
 
 class Handle:

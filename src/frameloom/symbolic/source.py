@@ -8,6 +8,7 @@ entry.
 from __future__ import annotations
 
 import types
+from collections import OrderedDict
 from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.instance_dict import MISSING, instance_dict_item
@@ -204,6 +205,10 @@ def _dict_item(base: dict, key: Any) -> Any:
     return found
 
 
+def _iterated(base: Any, _: Any) -> Any:
+    return base.__reduce__()[1][0]
+
+
 def _emit_call(function: Callable, *fixed: Any) -> Callable[[Any, Any], None]:
     def emit(out: Any, key: Any) -> None:
         out.call_constant_under(function, key)
@@ -236,7 +241,7 @@ def _contents(cell: types.CellType, _: Any) -> Any:
 
 
 def _read_key(base: dict, index: int) -> Any:
-    for position, key in enumerate(dict.keys(base)):
+    for position, key in enumerate(OrderedDict.__iter__(base) if isinstance(base, OrderedDict) else dict.__iter__(base)):
         if position == index:
             return key
     raise Missing(index)
@@ -264,6 +269,8 @@ STEPS: dict[str, Step] = {
     "dict_item": Step(_dict_item, _emit_call(_dict_item), lambda base, k: f"{base}[{k!r}]"),
     # The i-th key of a dictionary, by order.
     "dict_key": Step(_read_key, _emit_call(_read_key), lambda base, k: f"list({base})[{k}]"),
+    # What an iterator of a built-in sequence iterates, or the iterator that an enumerate counts.
+    "iterated": Step(_iterated, _emit_call(_iterated), lambda base, _: f"sequence of {base}"),
     "contents": Step(_contents, lambda out, _: out.load_attr("cell_contents"), lambda base, _: f"{base}.cell_contents"),
     "closure": Step(_closure_cell, _emit_call(_closure_cell), lambda base, k: f"{base}.__closure__[{k}]"),
     "code": _function_part("__code__"),

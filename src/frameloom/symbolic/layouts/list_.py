@@ -56,6 +56,11 @@ def append(session: Any, body: ListBody, value: Value) -> None:
     session.journal.append(body.tail if body.items is None else body.items, value)
 
 
+def length(session: Any, body: ListBody) -> int:
+    """The number of items."""
+    return len(materialise(session, body))
+
+
 def replace(session: Any, body: ListBody, new: list[Value]) -> None:
     """Make `new` the whole list."""
     materialise(session, body)
@@ -91,6 +96,31 @@ def _replay_append(build: Any, target: Obj, value: Value) -> None:
 @replay("list.extend")
 def _replay_extend(build: Any, target: Obj, values: list[Value]) -> None:
     build.call_effect_items(list.extend, target, values)
+
+
+@replay("list.set", location=lambda index, value: index)
+def _replay_set(build: Any, target: Obj, index: int, value: Value) -> None:
+    build.call_effect(list.__setitem__, target, Const(index), value)
+
+
+@replay("list.insert")
+def _replay_insert(build: Any, target: Obj, index: int, value: Value) -> None:
+    build.call_effect(list.insert, target, Const(index), value)
+
+
+@replay("list.delete")
+def _replay_delete(build: Any, target: Obj, index: int) -> None:
+    build.call_effect(list.__delitem__, target, Const(index))
+
+
+@replay("list.clear")
+def _replay_clear(build: Any, target: Obj) -> None:
+    build.call_effect(list.clear, target)
+
+
+@replay("list.reverse")
+def _replay_reverse(build: Any, target: Obj) -> None:
+    build.call_effect(list.reverse, target)
 
 
 @replay("list.replace", location=lambda items: None)

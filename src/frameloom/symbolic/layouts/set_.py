@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
 from frameloom.symbolic.layouts.dict_ import _handle_of_real
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import ABSENT, Obj, Real, Value
+from frameloom.symbolic.values import ABSENT, Const, Obj, Real, Value
 
 
 class SetBody:
@@ -261,21 +261,92 @@ def length(session: Any, body: SetBody) -> int:
     return len(body.known)
 
 
-def building(body: SetBody) -> list:
-    """The handles in an order in which adding them to an empty set gives the set's own order; FL504 where that is not so."""
-    if len(body.known) < 2 or any(_has_no_hash(handle) for handle in body.known):
-        return list(body.known)
-    try:
-        wanted = list(rebuilt(body.history))
-    except Unknown:
-        return list(body.known)
-    for candidate in (wanted, list(body.known)):
-        made: set = set()
-        for handle in candidate:
-            made.add(handle)
-        if list(made) == wanted:
-            return candidate
-    raise GraphBreak("FL504", "a set whose order follows from what was removed from it")
+# -- making anew -----------------------------------------------------------------------------------------------------
+
+
+class Place:
+    """Stands in a history for a member: its position among the members, or -1 and the hash of one that left again."""
+
+    __slots__ = ("index", "hash")
+
+    def __init__(self, index: int, hash_: int) -> None:
+        self.index = index
+        self.hash = hash_
+
+    def __hash__(self) -> int:
+        return self.hash
+
+
+def substituted(history: tuple, of: Callable[[Any], Any]) -> tuple:
+    """A history with `of(handle)` in place of each handle."""
+    return tuple((deed, *SUBSTITUTES[deed](of, *details)) for deed, *details in history)
+
+
+def _others(others: tuple, of: Callable) -> tuple:
+    return tuple(
+        (host, substituted(what, of) if host is rebuilt else tuple(of(handle) for handle in what)) for host, what in others
+    )
+
+
+SUBSTITUTES: dict[str, Callable] = {
+    "made": lambda of, name, first, others: (name, substituted(first, of), _others(others, of)),
+    "copied": lambda of, history: (substituted(history, of),),
+    "added": lambda of, handle: (of(handle),),
+    "discarded": lambda of, handle: (of(handle),),
+    "popped": lambda of: (),
+    "cleared": lambda of: (),
+    "in place": lambda of, name, others: (name, _others(others, of)),
+    "constant": lambda of, found: (found,),
+    "given": lambda of, order: (tuple(map(of, order)),),
+}
+"""deed -> details(of, *details) with the handles replaced"""
+
+
+def is_simple(body: SetBody) -> bool:
+    """Whether adding the members one by one makes the set as it is, or as far as anybody can tell."""
+    return len(body.known) < 2 or all(deed[0] == "added" for deed in body.history) or _is_unknown(tuple(body.history))
+
+
+def _is_unknown(history: tuple) -> bool:
+    for deed, *details in history:
+        if deed == "given":
+            return True
+        inner = [details[0]] if deed == "copied" else [details[1]] if deed == "made" else []
+        inner += [what for host, what in details[-1] if host is rebuilt] if deed in ("made", "in place") else []
+        if any(_is_unknown(part) for part in inner):
+            return True
+    return False
+
+
+def template(body: SetBody) -> tuple:
+    """The history with places for the members."""
+    places = {handle: Place(index, hash(handle)) for index, handle in enumerate(body.known)}
+
+    def place(handle: Any) -> Place:
+        if handle not in places:
+            places[handle] = Place(-1, hash(handle))
+        return places[handle]
+
+    return substituted(tuple(body.history), place)
+
+
+def remade(cls: type, history: tuple, members: tuple) -> Any:
+    """A set of class `cls` to which a history happened; called by compiled code."""
+    done = substituted(history, lambda place: place if place.index < 0 else members[place.index])
+    if not issubclass(cls, frozenset):
+        made: Any = rebuilt(done)
+        return made
+    first, *more = done
+    deed, *details = first
+    if deed == "made":
+        name, source, others = details
+        return getattr(frozenset, name)(frozenset(rebuilt(source)), *(host(what) for host, what in others))
+    if deed == "constant" and not more:
+        return details[0]
+    if deed == "in place" and not more:
+        ((host, what),) = details[1]
+        return frozenset(host(what))
+    return frozenset(rebuilt(done))
 
 
 @register(set, frozenset)
@@ -289,28 +360,34 @@ class SetLayout(Layout):
         return list(obj.body.known.values())
 
     def needs_first(self, obj: Obj) -> list:
-        building(obj.body)
-        return list(obj.body.known.values()) if issubclass(obj.cls, frozenset) else []
+        return list(obj.body.known.values()) if self._is_made_whole(obj) else []
 
     def whole_first(self, obj: Obj) -> list:
-        return self._hashed(obj) if issubclass(obj.cls, frozenset) else []
+        return self._hashed(obj) if self._is_made_whole(obj) else []
 
     def whole_inside(self, obj: Obj) -> list:
-        return [] if issubclass(obj.cls, frozenset) else self._hashed(obj)
+        return [] if self._is_made_whole(obj) else self._hashed(obj)
+
+    def _is_made_whole(self, obj: Obj) -> bool:
+        """Whether `create` gives the members too; a subclass of set is filled in the order of iteration."""
+        return issubclass(obj.cls, frozenset) or obj.cls is set and not is_simple(obj.body)
 
     def _hashed(self, obj: Obj) -> list:
         return [value for value in obj.body.known.values() if hashed_by_parts(value)]
 
     def create(self, obj: Obj, build: Any) -> None:
-        if issubclass(obj.cls, frozenset):
-            build.call_constant_items(frozenset.__new__, obj.cls, [obj.body.known[h] for h in building(obj.body)])
-        else:
+        members = list(obj.body.known.values())
+        if not self._is_made_whole(obj):
             build.call_constant(set.__new__, build.constant(obj.cls))
+        elif is_simple(obj.body) or obj.cls is not set and obj.cls is not frozenset:
+            build.call_constant_items(frozenset.__new__, obj.cls, members)
+        else:
+            build.call_values(remade, (Const(obj.cls), Const(template(obj.body)), build.tuple_of(members)))
 
     def fill(self, obj: Obj, build: Any) -> None:
-        if not issubclass(obj.cls, frozenset):
-            for handle in building(obj.body):
-                build.call_effect(set.add, obj, obj.body.known[handle])
+        if not self._is_made_whole(obj):
+            for value in obj.body.known.values():
+                build.call_effect(set.add, obj, value)
 
 
 @replay("set.add")

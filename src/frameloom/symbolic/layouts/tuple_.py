@@ -31,6 +31,11 @@ def items(session: Any, body: TupleBody) -> list[Value]:
     return [item(session, body, i) for i in range(len(body.items))]
 
 
+def length(session: Any, body: TupleBody) -> int:
+    """The number of items."""
+    return len(body.items)
+
+
 @register(tuple)
 class TupleLayout(Layout):
     """tuple and its subclasses (named tuples, structure sequences)."""

@@ -1,0 +1,273 @@
+"""Dictionaries: the methods of `dict` on storage that is known in part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frameloom.interpreter.attributes import bind_descriptor
+from frameloom.interpreter.calls import fresh_instance
+from frameloom.interpreter.iteration import iterate, next_item
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import COMPARE, equal, set_item
+from frameloom.interpreter.stores import dict_delete, dict_get, dict_set, dict_update
+from frameloom.rules.define import function, methods
+from frameloom.symbolic.layouts import dict_
+from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.layouts.iterator import ITEMS, KEY_ITERATOR, KEYS, VALUES, ItemsIterator, ViewBody
+from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, Const, Obj, Value, boolean
+
+
+def method(*names: str) -> Any:
+    return methods(dict, *names, storage=DictBody)
+
+
+def is_dict(value: Value) -> bool:
+    return type(value) is Obj and isinstance(value.body, DictBody) and issubclass(value.cls, dict)
+
+
+# -- making ----------------------------------------------------------------------------------------------------------
+
+
+def fresh(m: Machine, cls: type = dict) -> Obj:
+    """A new empty dictionary of a class that has the storage of one."""
+    body = DictBody(True)
+    return m.session.alloc(dict, body) if cls is dict else fresh_instance(m, cls, body)
+
+
+@function(dict)
+def make(m: Machine, other: Value | None = None, /, **named: Value) -> Value:
+    made = fresh(m)
+    _fill(m, made, other, named)
+    return made
+
+
+@function(dict.__dict__["__new__"])
+def new(m: Machine, cls: Value, /, *args: Value, **named: Value) -> Value:
+    return fresh(m, m.observe.known(cls))
+
+
+@method("__init__", "update")
+def update(m: Machine, self: Obj, other: Value | None = None, /, **named: Value) -> Value:
+    _fill(m, self, other, named)
+    return NONE
+
+
+def _fill(m: Machine, self: Obj, other: Value | None, named: dict[str, Value]) -> None:
+    if other is not None and other is not self:
+        dict_update(m, self, other)
+    for name, value in named.items():
+        dict_set(m, self, Const(name), value)
+
+
+@methods(dict, "fromkeys")
+def from_keys(m: Machine, cls: Value, iterable: Value, value: Value = NONE, /) -> Value:
+    known = m.observe.known(cls)
+    made = fresh(m) if known is dict else m.invoke(cls, [], {})
+    iterator = iterate(m, iterable)
+    while (key := next_item(m, iterator)) is not None:
+        if made.cls is dict:
+            dict_set(m, made, key, value)
+        else:
+            set_item(m, made, key, value)
+    return made
+
+
+@method("copy")
+def copy(m: Machine, self: Obj, /) -> Value:
+    made = fresh(m)
+    copy_entries(m, self, made)
+    return made
+
+
+def copy_entries(m: Machine, source: Obj, target: Obj) -> None:
+    """Give a fresh empty dictionary the entries of another; values not looked at stay so."""
+    dict_.materialise(m.session, source.body)
+    target.body.known.update(source.body.known)
+
+
+# -- items -----------------------------------------------------------------------------------------------------------
+
+
+@method("__getitem__")
+def get_item(m: Machine, self: Obj, key: Value, /) -> Value:
+    value = dict_get(m, self, key)
+    if value is not ABSENT:
+        return value
+    if self.cls is not dict:
+        missing = m.observe.type_lookup(self.cls, "__missing__")
+        if missing is not ABSENT:
+            return m.invoke(bind_descriptor(m, missing, self, self.cls), [key], {})
+    raise m.error_of(KeyError, key)
+
+
+@method("__setitem__")
+def store(m: Machine, self: Obj, key: Value, value: Value, /) -> Value:
+    dict_set(m, self, key, value)
+    return NONE
+
+
+@method("__delitem__")
+def delete_item(m: Machine, self: Obj, key: Value, /) -> Value:
+    if not dict_delete(m, self, key):
+        raise m.error_of(KeyError, key)
+    return NONE
+
+
+@method("__contains__")
+def contains(m: Machine, self: Obj, key: Value, /) -> Value:
+    return boolean(dict_get(m, self, key) is not ABSENT)
+
+
+@method("get")
+def get(m: Machine, self: Obj, key: Value, default: Value = NONE, /) -> Value:
+    value = dict_get(m, self, key)
+    return default if value is ABSENT else value
+
+
+@method("setdefault")
+def set_default(m: Machine, self: Obj, key: Value, default: Value = NONE, /) -> Value:
+    value = dict_get(m, self, key)
+    if value is ABSENT:
+        dict_set(m, self, key, default)
+        return default
+    return value
+
+
+@method("pop")
+def pop(m: Machine, self: Obj, key: Value, default: Value | None = None, /) -> Value:
+    value = dict_get(m, self, key)
+    if value is not ABSENT:
+        dict_delete(m, self, key)
+        return value
+    if default is None:
+        raise m.error_of(KeyError, key)
+    return default
+
+
+@method("popitem")
+def pop_item(m: Machine, self: Obj, /) -> Value:
+    return take_end(m, self, True, "popitem(): dictionary is empty")
+
+
+def take_end(m: Machine, self: Obj, last: bool, empty: str) -> Value:
+    """Remove the last or the first entry and give its pair."""
+    handles = dict_.handles(m.session, self.body)
+    if not handles:
+        raise m.error(KeyError, empty)
+    handle = handles[-1 if last else 0]
+    key = self.body.known[handle][0]
+    value = dict_.get(m.session, self.body, handle, key)
+    dict_.delete(m.session, self.body, handle, key)
+    dict_.log_delete(m.session, self, self.body, key)
+    return m.tuple([key, value])
+
+
+@method("clear")
+def clear(m: Machine, self: Obj, /) -> Value:
+    if self.body.owner is not None and self.body.owner.body is not self.body:
+        for handle in dict_.handles(m.session, self.body):
+            key = self.body.known[handle][0]
+            dict_.delete(m.session, self.body, handle, key)
+            dict_.log_delete(m.session, self, self.body, key)
+        return NONE
+    dict_.clear(m.session, self.body)
+    m.session.operation("dict.clear", self.body.owner or self)
+    return NONE
+
+
+@method("__len__")
+def length(m: Machine, self: Obj, /) -> Value:
+    return Const(dict_.length(m.session, self.body))
+
+
+# -- iteration -------------------------------------------------------------------------------------------------------
+
+
+def iterator_over(m: Machine, self: Obj, cls: type, backwards: bool = False) -> Obj:
+    """A new iterator of class `cls` over a dictionary."""
+    handles = dict_.handles(m.session, self.body)
+    if backwards:
+        handles.reverse()
+    return m.session.alloc(cls, ItemsIterator(handles, self, self.body.removals))
+
+
+@method("__iter__")
+def iterator(m: Machine, self: Obj, /) -> Value:
+    return iterator_over(m, self, KEY_ITERATOR)
+
+
+@method("__reversed__")
+def backwards(m: Machine, self: Obj, /) -> Value:
+    return iterator_over(m, self, type(reversed({})), True)
+
+
+def view(m: Machine, self: Obj, cls: type) -> Obj:
+    """A view of a dictionary."""
+    return m.session.alloc(cls, ViewBody(self))
+
+
+@method("keys")
+def keys(m: Machine, self: Obj, /) -> Value:
+    return view(m, self, KEYS)
+
+
+@method("values")
+def values(m: Machine, self: Obj, /) -> Value:
+    return view(m, self, VALUES)
+
+
+@method("items")
+def items(m: Machine, self: Obj, /) -> Value:
+    return view(m, self, ITEMS)
+
+
+# -- operators -------------------------------------------------------------------------------------------------------
+
+
+def same_entries(m: Machine, a: Obj, b: Obj) -> bool:
+    """Whether two dictionaries have equal values under equal keys, in whatever order."""
+    if dict_.length(m.session, a.body) != dict_.length(m.session, b.body):
+        return False
+    for handle in dict_.handles(m.session, a.body):
+        key = a.body.known[handle][0]
+        other = dict_get(m, b, key)
+        if other is ABSENT or not equal(m, dict_.get(m.session, a.body, handle, key), other):
+            return False
+    return True
+
+
+@method("__eq__")
+def equals(m: Machine, self: Obj, other: Value, /) -> Value:
+    return boolean(same_entries(m, self, other)) if is_dict(other) else NOT_IMPLEMENTED
+
+
+@method("__ne__")
+def differs(m: Machine, self: Obj, other: Value, /) -> Value:
+    return boolean(not same_entries(m, self, other)) if is_dict(other) else NOT_IMPLEMENTED
+
+
+@method(*(COMPARE[symbol][1] for symbol in ("<", "<=", ">", ">=")))
+def not_ordered(m: Machine, self: Obj, other: Value, /) -> Value:
+    return NOT_IMPLEMENTED
+
+
+@method("__or__")
+def union(m: Machine, self: Obj, other: Value, /) -> Value:
+    if not is_dict(other):
+        return NOT_IMPLEMENTED
+    made = copy(m, self)
+    dict_update(m, made, other)
+    return made
+
+
+@method("__ror__")
+def reflected_union(m: Machine, self: Obj, other: Value, /) -> Value:
+    return union(m, other, self) if is_dict(other) else NOT_IMPLEMENTED
+
+
+@method("__ior__")
+def inplace_union(m: Machine, self: Obj, other: Value, /) -> Value:
+    update(m, self, other)
+    return self
+
+

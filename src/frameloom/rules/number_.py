@@ -1,0 +1,232 @@
+"""Numbers: the constructors and built-in functions that ask an object for a number."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from frameloom.interpreter.attributes import reads
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import (
+    _call_slot,
+    _is_not_implemented,
+    binary,
+    host,
+    index,
+    is_graph,
+    is_host,
+    truth,
+    unary,
+)
+from frameloom.rules.atoms import folded
+from frameloom.rules.define import function
+from frameloom.rules.indexing import has_index, index_of
+from frameloom.rules.known import plain
+from frameloom.rules.str_ import in_class
+from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.layouts.payload import PayloadBody
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import ABSENT, NONE, Const, Obj, Value
+
+
+def of_domain(m: Machine, name: str, value: Value, kind: str) -> Value:
+    """What the domain makes of a conversion of one of its nodes, or a break."""
+    found = m.domain.operator(m.session, name, [value])
+    if found is NOT_HANDLED:
+        raise GraphBreak(kind, f"{name}() of a {value.cls.__name__}")
+    return found
+
+
+def is_payload(value: Value) -> bool:
+    return type(value) is Obj and isinstance(value.body, PayloadBody)
+
+
+# -- int, float, complex, bool ---------------------------------------------------------------------------------------
+
+
+@function(int)
+def make_int(m: Machine, value: Value | None = None, /, base: Value | None = None) -> Value:
+    if value is None:
+        return Const(0) if base is None else NotImplemented
+    if base is None:
+        return to_number(m, int, value, ("__int__", "__index__", "__trunc__"))
+    if plain(m, value) is MISSING:
+        return folded(m, int, value, base)
+    return m.fold(int, plain(m, value), index_of(m, base))
+
+
+@function(float)
+def make_float(m: Machine, value: Value | None = None, /) -> Value:
+    return Const(0.0) if value is None else to_number(m, float, value, ("__float__", "__index__"))
+
+
+@function(complex)
+def make_complex(m: Machine, real: Value | None = None, imag: Value | None = None) -> Value:
+    if real is None and imag is None:
+        return Const(0j)
+    if imag is None and type(real) is not Const:
+        return to_number(m, complex, real, ("__complex__", "__float__", "__index__"))
+    parts = [Const(0) if part is None else part for part in (real, imag)]
+    return folded(m, complex, *parts[: 1 if imag is None else 2])
+
+
+@function(bool)
+def make_bool(m: Machine, value: Value = Const(False), /) -> Value:
+    return truth(m, value)
+
+
+def to_number(m: Machine, cls: type, value: Value, slots: tuple[str, ...]) -> Value:
+    """`cls(value)` by the first of the special methods that its class has; text is read by the host."""
+    if type(value) is Const:
+        return m.fold(cls, value.value)
+    if is_graph(value):
+        return of_domain(m, cls.__name__, value, "FL202")
+    if is_host(value):
+        return value if value.cls is cls else host(m, cls, [value])
+    for name in slots:
+        slot = m.observe.type_lookup(value.cls, name)
+        if slot is not ABSENT:
+            return _converted(m, cls, name, value.cls, _call_slot(m, slot, value, []))
+    if is_payload(value):
+        return m.fold(cls, value.body.value.value)
+    raise m.error(TypeError, _refusal(cls, value))
+
+
+def _converted(m: Machine, cls: type, name: str, receiver: type, made: Value) -> Value:
+    """The result of a special method as an exact instance of `cls`."""
+    if name in ("__index__", "__trunc__") or name == "__float__" and cls is complex:
+        found = m.need_constant(made, "FL207", "number known at run time only")
+        return m.fold(cls, found)
+    if not issubclass(made.cls, cls):
+        owner = f"{receiver.__name__}." if cls is float else ""
+        raise m.error(TypeError, f"{owner}{name} returned non-{cls.__name__} (type {made.cls.__name__})")
+    if made.cls is cls:
+        return made
+    raise GraphBreak("FL102", f"{name} gives an instance of a subclass of {cls.__name__}")
+
+
+def _refusal(cls: type, value: Value) -> str:
+    name = value.cls.__name__
+    if cls is int:
+        return f"int() argument must be a string, a bytes-like object or a real number, not '{name}'"
+    if cls is float:
+        return f"float() argument must be a string or a real number, not '{name}'"
+    return f"complex() first argument must be a string or a number, not '{name}'"
+
+
+def _new(cls: type, make: Callable) -> None:
+    @function(cls.__dict__["__new__"])
+    def new(m: Machine, of: Value, /, *args: Value, **kwargs: Value) -> Value:
+        found = make(m, *args, **kwargs)
+        return found if found is NotImplemented else in_class(m, m.observe.known(of), found)
+
+
+for _cls, _make in ((int, make_int), (float, make_float), (complex, make_complex)):
+    _new(_cls, _make)
+
+
+# -- parts -----------------------------------------------------------------------------------------------------------
+
+
+def _part(descriptor: Any) -> None:
+    @reads(descriptor)
+    def read(m: Machine, obj: Value) -> Value:
+        found = plain(m, obj)
+        if found is MISSING:
+            if is_host(obj) and obj.cls is int and descriptor.__name__ in ("real", "numerator"):
+                return obj
+            raise GraphBreak("FL207", f"{descriptor.__name__} of a number known at run time only")
+        return m.fold(descriptor.__get__, found)
+
+
+for _cls, _names in ((int, ("real", "imag", "numerator", "denominator")), (float, ("real", "imag")), (complex, ("real", "imag"))):
+    for _name in _names:
+        _part(_cls.__dict__[_name])
+
+
+# -- functions of numbers --------------------------------------------------------------------------------------------
+
+
+@function(abs)
+def absolute(m: Machine, value: Value, /) -> Value:
+    return unary(m, "abs", value)
+
+
+@function(round)
+def rounded(m: Machine, number: Value, ndigits: Value | None = None) -> Value:
+    digits = [] if ndigits is None else [ndigits]
+    if type(number) is Const and all(type(part) is Const for part in digits):
+        return m.fold(round, number.value, *(part.value for part in digits))
+    if is_graph(number):
+        found = m.domain.operator(m.session, "round", [number, *digits])
+        if found is not NOT_HANDLED:
+            return found
+    if is_host(number):
+        raise GraphBreak("FL207", "round of a number known at run time only")
+    slot = m.observe.type_lookup(number.cls, "__round__")
+    if slot is ABSENT:
+        raise m.error(TypeError, f"type {number.cls.__name__} doesn't define __round__ method")
+    if digits and type(digits[0]) is Const and digits[0].value is None:
+        digits = []
+    return _call_slot(m, slot, number, digits)
+
+
+@function(divmod)
+def divided(m: Machine, a: Value, b: Value, /) -> Value:
+    if type(a) is Const and type(b) is Const:
+        return m.fold(divmod, a.value, b.value)
+    if is_host(a) or is_host(b):
+        return m.tuple([binary(m, "//", a, b), binary(m, "%", a, b)])
+    tries = [(a, "__divmod__", b), (b, "__rdivmod__", a)]
+    if b.cls is not a.cls and issubclass(b.cls, a.cls):
+        tries.reverse()
+    for receiver, name, other in tries:
+        slot = m.observe.type_lookup(receiver.cls, name)
+        if slot is not ABSENT and (receiver is a or b.cls is not a.cls):
+            made = _call_slot(m, slot, receiver, [other])
+            if not _is_not_implemented(made):
+                return made
+    raise m.error(TypeError, f"unsupported operand type(s) for divmod(): '{a.cls.__name__}' and '{b.cls.__name__}'")
+
+
+@function(pow)
+def power(m: Machine, base: Value, exp: Value, mod: Value = NONE) -> Value:
+    if type(mod) is Const and mod.value is None:
+        return binary(m, "**", base, exp)
+    known = [plain(m, value) for value in (base, exp, mod)]
+    if any(value is MISSING for value in known) or any(is_payload(value) for value in (base, exp, mod)):
+        raise GraphBreak("FL101", "pow() with three arguments that are no plain numbers")
+    return m.fold(pow, *known)
+
+
+def _of_index(target: Callable) -> None:
+    """bin, hex, oct: they take whatever has an `__index__`."""
+
+    @function(target)
+    def text(m: Machine, number: Value, /) -> Value:
+        if not has_index(m, number):
+            return m.fold(target, number.value) if type(number) is Const else _no_index(m, number)
+        return m.fold(target, index_of(m, number))
+
+
+def _no_index(m: Machine, value: Value) -> Value:
+    return index(m, value)
+
+
+for _target in (bin, hex, oct):
+    _of_index(_target)
+
+
+@function(chr)
+def character(m: Machine, number: Value, /) -> Value:
+    return m.fold(chr, index_of(m, number))
+
+
+@function(ord)
+def code_point(m: Machine, text: Value, /) -> Value:
+    found = plain(m, text)
+    if found is MISSING:
+        if is_graph(text) or is_host(text) or issubclass(text.cls, (str, bytes, bytearray)):
+            raise GraphBreak("FL205", "text known at run time only")
+        raise m.error(TypeError, f"ord() expected string of length 1, but {text.cls.__name__} found")
+    return m.fold(ord, found)

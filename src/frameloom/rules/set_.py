@@ -1,0 +1,448 @@
+"""Sets and frozensets.  Which members there are is known key by key; their order is that of a host set of handles that went
+through the same operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frameloom.interpreter.calls import fresh_instance
+from frameloom.interpreter.iteration import iterate, next_item
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import equal
+from frameloom.interpreter.stores import Hashed, key_handle, set_add
+from frameloom.rules.define import function, methods
+from frameloom.rules.iterator_ import iterator_of
+from frameloom.symbolic.layouts import dict_, set_
+from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.layouts.iterator import SET_ITERATOR, ItemsIterator
+from frameloom.symbolic.layouts.set_ import SetBody
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import NONE, NOT_IMPLEMENTED, Const, Obj, Value, boolean
+
+EITHER = (set, frozenset)
+
+
+def both(*names: str) -> Any:
+    """Decorator: the rule serves a method that set and frozenset have."""
+
+    def add(made: Any) -> Any:
+        for cls in EITHER:
+            methods(cls, *names, storage=SetBody)(made)
+        return made
+
+    return add
+
+
+def method(*names: str) -> Any:
+    return methods(set, *names, storage=SetBody)
+
+
+def is_set(value: Value) -> bool:
+    return type(value) is Obj and isinstance(value.body, SetBody)
+
+
+# -- making ----------------------------------------------------------------------------------------------------------
+
+
+def fresh_set(m: Machine, cls: type = set) -> Obj:
+    """A new empty set of a class that has the storage of one."""
+    return m.set(cls) if cls in EITHER else fresh_instance(m, cls, SetBody())
+
+
+@function(set)
+def make(m: Machine, iterable: Value | None = None, /) -> Obj:
+    made = m.set()
+    if iterable is not None:
+        absorb(m, made, iterable)
+    return made
+
+
+@function(frozenset)
+def make_frozen(m: Machine, iterable: Value | None = None, /) -> Value:
+    if iterable is not None and iterable.cls is frozenset:
+        return iterable
+    made = m.set(frozenset)
+    if iterable is not None:
+        absorb(m, made, iterable)
+    return made
+
+
+@function(set.__dict__["__new__"])
+def new(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
+    return fresh_set(m, m.observe.known(cls))
+
+
+@function(frozenset.__dict__["__new__"])
+def new_frozen(m: Machine, cls: Value, iterable: Value | None = None, /) -> Value:
+    known = m.observe.known(cls)
+    if known is frozenset:
+        return make_frozen(m, *(() if iterable is None else (iterable,)))
+    made = fresh_set(m, known)
+    if iterable is not None:
+        absorb(m, made, iterable)
+    return made
+
+
+@method("__init__")
+def init(m: Machine, self: Obj, iterable: Value | None = None, /) -> Value:
+    if self.real is not None or self.body.known:
+        clear(m, self)
+    if iterable is not None:
+        absorb(m, self, iterable)
+    return NONE
+
+
+@both("copy")
+def copy(m: Machine, self: Obj, /) -> Value:
+    if self.cls is frozenset:
+        return self
+    made = fresh_set(m, set if issubclass(self.cls, set) else frozenset)
+    absorb(m, made, self)
+    return made
+
+
+# -- single members --------------------------------------------------------------------------------------------------
+
+
+@method("add")
+def add(m: Machine, self: Obj, value: Value, /) -> Value:
+    set_add(m, self, value)
+    return NONE
+
+
+def searched(m: Machine, self: Obj, value: Value) -> Any:
+    """The handle of what is looked for: a set that is looked for in a set counts as a frozenset."""
+    if is_set(value) and issubclass(value.cls, set):
+        as_key = m.set(frozenset)
+        absorb(m, as_key, value)
+        value = as_key
+    return key_handle(m, self, value), value
+
+
+@method("discard")
+def discard(m: Machine, self: Obj, value: Value, /) -> Value:
+    handle, key = searched(m, self, value)
+    set_.discard(m.session, self.body, handle)
+    m.session.operation("set.discard", self, key)
+    return NONE
+
+
+@method("remove")
+def remove(m: Machine, self: Obj, value: Value, /) -> Value:
+    handle, key = searched(m, self, value)
+    if not set_.contains(m.session, self.body, handle, key):
+        raise m.error_of(KeyError, value)
+    set_.discard(m.session, self.body, handle)
+    m.session.operation("set.discard", self, key)
+    return NONE
+
+
+@method("pop")
+def pop(m: Machine, self: Obj, /) -> Value:
+    order = set_.order(m.session, self.body)
+    if not order:
+        raise m.error(KeyError, "pop from an empty set")
+    if len(order) > 1 and self.body.history[0][0] == "given":
+        raise GraphBreak("FL501", "a member is taken at will from a set that existed before")
+    host = set_.rebuilt(self.body.history) if len(order) > 1 else set(order)
+    handle = host.pop()
+    value = self.body.known[handle]
+    known = {other: kept for other, kept in self.body.known.items() if other is not handle}
+    set_.become(m.session, self.body, known, "popped")
+    m.session.operation("set.discard", self, value)
+    return value
+
+
+@method("clear")
+def clear(m: Machine, self: Obj, /) -> Value:
+    if self.body.full:
+        set_.become(m.session, self.body, {}, "cleared")
+    else:
+        body = self.body
+        m.journal.record(_restore, body, body.known)
+        body.known, body.full = {}, True
+        set_.count_removal(m.session, body)
+    m.session.operation("set.clear", self)
+    return NONE
+
+
+def _restore(body: SetBody, known: dict) -> None:
+    body.known, body.full = known, False
+    body.built, body.steps = None, 0
+
+
+@both("__contains__")
+def contains(m: Machine, self: Obj, value: Value, /) -> Value:
+    handle, key = searched(m, self, value)
+    return boolean(set_.contains(m.session, self.body, handle, key))
+
+
+@both("__len__")
+def length(m: Machine, self: Obj, /) -> Value:
+    return Const(set_.length(m.session, self.body))
+
+
+# -- iteration -------------------------------------------------------------------------------------------------------
+
+
+@both("__iter__")
+def iterator(m: Machine, self: Obj, /) -> Value:
+    order = set_.order(m.session, self.body)
+    return m.session.alloc(SET_ITERATOR, ItemsIterator(order, self, self.body.removals))
+
+
+@iterator_of(SET_ITERATOR)
+def take_member(m: Machine, self: Obj) -> Value | None:
+    body: ItemsIterator = self.body
+    if body.container is None:
+        return None
+    stored: SetBody = body.container.body
+    if len(stored.known) != body.size:
+        raise m.error(RuntimeError, "Set changed size during iteration")
+    if stored.removals != body.removals:
+        raise GraphBreak("FL102", "a set whose members are replaced while it is iterated")
+    if body.index == body.size:
+        m.journal.set_field(body, "container", None)
+        return None
+    m.journal.set_field(body, "index", body.index + 1)
+    return stored.known[body.handles[body.index - 1]]
+
+
+# -- operands --------------------------------------------------------------------------------------------------------
+
+
+class Operand:
+    """What a set operation takes: members by their handle in the receiver, and how a host operation gets them."""
+
+    __slots__ = ("members", "host")
+
+    def __init__(self, members: dict, host: tuple) -> None:
+        self.members = members
+        self.host = host
+
+
+def operand(m: Machine, receiver: Obj, other: Value) -> Operand:
+    """The members of any iterable, hashed; a TypeError where one cannot be."""
+    if is_set(other):
+        set_.materialise(m.session, other.body)
+        return _stored(m, receiver, other, other.body.known, (set_.rebuilt, tuple(other.body.history)))
+    if type(other) is Obj and isinstance(other.body, DictBody) and issubclass(other.cls, dict):
+        handles = dict_.handles(m.session, other.body)
+        keys = {handle: other.body.known[handle][0] for handle in handles}
+        return _stored(m, receiver, other, keys, (dict.fromkeys, tuple(handles)))
+    members: dict = {}
+    order = []
+    iterator = iterate(m, other)
+    while (item := next_item(m, iterator)) is not None:
+        handle = key_handle(m, receiver, item)
+        if isinstance(handle, Hashed) and handle not in receiver.body.known:
+            handle = _known_already(m, members, handle)
+        members.setdefault(handle, item)
+        order.append(handle)
+    return Operand(members, (tuple, tuple(order)))
+
+
+def _known_already(m: Machine, members: dict, handle: Hashed) -> Any:
+    for other in members:
+        if isinstance(other, Hashed) and other.hash == handle.hash and equal(m, other.value, handle.value):
+            return other
+    return handle
+
+
+def _stored(m: Machine, receiver: Obj, other: Obj, members: dict, host: tuple) -> Operand:
+    """Members that have handles already; those that hash in Python are looked up among the receiver's."""
+    if not any(isinstance(handle, Hashed) for handle in members):
+        return Operand(members, host)
+    if receiver is other:
+        return Operand(members, host)
+    found = {key_handle(m, receiver, value): value for value in members.values()}
+    return Operand(found, (tuple, tuple(found)))
+
+
+def absorb(m: Machine, self: Obj, other: Value) -> None:
+    """Add all items of an iterable, as `set.update` does."""
+    if not is_set(other) and not (type(other) is Obj and isinstance(other.body, DictBody)):
+        iterator = iterate(m, other)
+        while (item := next_item(m, iterator)) is not None:
+            set_add(m, self, item)
+        return
+    if self.real is not None or not self.body.full:
+        for value in operand(m, self, other).members.values():
+            set_add(m, self, value)
+        return
+    found = operand(m, self, other)
+    known = {**found.members, **self.body.known} if not self.body.known else {**self.body.known, **_new(self, found)}
+    removals = self.body.removals
+    set_.become(m.session, self.body, known, "in place", "update", (found.host,))
+    self.body.removals = removals
+
+
+def _new(self: Obj, found: Operand) -> dict:
+    return {handle: value for handle, value in found.members.items() if handle not in self.body.known}
+
+
+# -- operations that make a set --------------------------------------------------------------------------------------
+
+
+def combined(m: Machine, name: str, self: Obj, others: tuple[Value, ...]) -> Value:
+    """The set that the host method `name` gives, on handles; members keep the object that was there first."""
+    set_.materialise(m.session, self.body)
+    operands = [operand(m, self, other) for other in others]
+    values = dict(self.body.known)
+    for found in operands:
+        for handle, value in found.members.items():
+            values.setdefault(handle, value)
+    plain = getattr(set, name)(set(self.body.known), *(tuple(found.members) for found in operands))
+    made = fresh_set(m, set if issubclass(self.cls, set) else frozenset)
+    made.body.known = {handle: values[handle] for handle in plain}
+    made.body.history = [("made", name, tuple(self.body.history), tuple(found.host for found in operands))]
+    return made
+
+
+def discard_all(m: Machine, self: Obj, other: Value) -> None:
+    """`set.difference_update` with one operand, on a fresh set."""
+    m.invoke(m.observe.constant(set.__dict__["difference_update"]), [self, other], {})
+
+
+def _making(name: str, operator_name: str, needs_one: bool = False) -> None:
+    if needs_one:
+        @both(name)
+        def by_method(m: Machine, self: Obj, other: Value, /) -> Value:
+            return combined(m, name, self, (other,))
+    else:
+        @both(name)
+        def by_method_of_many(m: Machine, self: Obj, /, *others: Value) -> Value:
+            return combined(m, name, self, others) if others else copy(m, self)
+
+    @both(operator_name)
+    def by_operator(m: Machine, self: Obj, other: Value, /) -> Value:
+        return combined(m, name, self, (other,)) if is_set(other) else NOT_IMPLEMENTED
+
+    @both(f"__r{operator_name[2:]}")
+    def reflected(m: Machine, self: Obj, other: Value, /) -> Value:
+        return combined(m, name, other, (self,)) if is_set(other) else NOT_IMPLEMENTED
+
+
+_making("union", "__or__")
+_making("intersection", "__and__")
+_making("difference", "__sub__")
+_making("symmetric_difference", "__xor__", needs_one=True)
+
+
+# -- operations in place ---------------------------------------------------------------------------------------------
+
+
+@method("update")
+def update(m: Machine, self: Obj, /, *others: Value) -> Value:
+    for other in others:
+        absorb(m, self, other)
+    return NONE
+
+
+@method("__ior__")
+def inplace_union(m: Machine, self: Obj, other: Value, /) -> Value:
+    if not is_set(other):
+        return NOT_IMPLEMENTED
+    absorb(m, self, other)
+    return self
+
+
+def changed(m: Machine, name: str, self: Obj, others: tuple[Value, ...]) -> None:
+    """Do the in-place host method `name` on handles; what a real set loses and gains is logged member by member."""
+    set_.materialise(m.session, self.body)
+    operands = [operand(m, self, other) for other in others]
+    before = self.body.known
+    after = set(before)
+    getattr(set, name)(after, *(tuple(found.members) for found in operands))
+    values: dict = {}
+    for found in reversed(operands):
+        values.update(found.members)
+    known = {handle: value for handle, value in before.items() if handle in after}
+    known.update((handle, values[handle]) for handle in after if handle not in before)
+    set_.become(m.session, self.body, known, "in place", name, tuple(found.host for found in operands))
+    for handle, value in before.items():
+        if handle not in after:
+            m.session.operation("set.discard", self, value)
+    for handle, value in known.items():
+        if handle not in before:
+            m.session.operation("set.add", self, value)
+
+
+def _changing(name: str, operator_name: str, needs_one: bool = False) -> None:
+    if needs_one:
+        @method(name)
+        def by_method(m: Machine, self: Obj, other: Value, /) -> Value:
+            changed(m, name, self, (other,))
+            return NONE
+    else:
+        @method(name)
+        def by_method_of_many(m: Machine, self: Obj, /, *others: Value) -> Value:
+            if others:
+                changed(m, name, self, others)
+            return NONE
+
+    @method(operator_name)
+    def by_operator(m: Machine, self: Obj, other: Value, /) -> Value:
+        if not is_set(other):
+            return NOT_IMPLEMENTED
+        changed(m, name, self, (other,))
+        return self
+
+
+_changing("intersection_update", "__iand__")
+_changing("difference_update", "__isub__")
+_changing("symmetric_difference_update", "__ixor__", needs_one=True)
+
+
+# -- comparison ------------------------------------------------------------------------------------------------------
+
+
+def is_subset(m: Machine, a: Obj, b: Obj) -> bool:
+    """Whether all members of `a` are in `b`."""
+    found = set_.in_any_order(m.session, a.body)
+    return all(set_.contains(m.session, b.body, key_handle(m, b, value), value) for value in found)
+
+
+@both("issubset")
+def subset(m: Machine, self: Obj, other: Value, /) -> Value:
+    return boolean(is_subset(m, self, other if is_set(other) else make(m, other)))
+
+
+@both("issuperset")
+def superset(m: Machine, self: Obj, other: Value, /) -> Value:
+    return boolean(is_subset(m, other if is_set(other) else make(m, other), self))
+
+
+@both("isdisjoint")
+def disjoint(m: Machine, self: Obj, other: Value, /) -> Value:
+    if is_set(other):
+        values = set_.in_any_order(m.session, other.body)
+        return boolean(not any(set_.contains(m.session, self.body, key_handle(m, self, v), v) for v in values))
+    iterator = iterate(m, other)
+    while (item := next_item(m, iterator)) is not None:
+        if set_.contains(m.session, self.body, key_handle(m, self, item), item):
+            return Const(False)
+    return Const(True)
+
+
+COMPARISONS = {
+    "__eq__": lambda m, a, b, x, y: x == y and is_subset(m, a, b),
+    "__ne__": lambda m, a, b, x, y: not (x == y and is_subset(m, a, b)),
+    "__lt__": lambda m, a, b, x, y: x < y and is_subset(m, a, b),
+    "__le__": lambda m, a, b, x, y: x <= y and is_subset(m, a, b),
+    "__gt__": lambda m, a, b, x, y: x > y and is_subset(m, b, a),
+    "__ge__": lambda m, a, b, x, y: x >= y and is_subset(m, b, a),
+}
+
+
+def _comparison(name: str) -> None:
+    @both(name)
+    def compared(m: Machine, self: Obj, other: Value, /) -> Value:
+        if not is_set(other):
+            return NOT_IMPLEMENTED
+        sizes = set_.length(m.session, self.body), set_.length(m.session, other.body)
+        return boolean(COMPARISONS[name](m, self, other, *sizes))
+
+
+for _name in COMPARISONS:
+    _comparison(_name)

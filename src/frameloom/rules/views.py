@@ -1,0 +1,257 @@
+"""Views of dictionaries, and the iterators of dictionaries and views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frameloom.interpreter.containment import contains
+from frameloom.interpreter.iteration import iterate, next_item, unpack
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import equal, length
+from frameloom.interpreter.stores import dict_get
+from frameloom.rules.define import methods
+from frameloom.rules.dict_ import iterator_over
+from frameloom.rules.iterator_ import _OTHER, iterator_of
+from frameloom.rules.set_ import discard_all, fresh_set, make as make_set
+from frameloom.symbolic.layouts import dict_, tuple_
+from frameloom.symbolic.layouts.iterator import (
+    ITEM_ITERATOR,
+    ITEMS,
+    KEY_ITERATOR,
+    KEYS,
+    ORDERED_ITEMS,
+    ORDERED_ITERATOR,
+    ORDERED_KEYS,
+    ORDERED_VALUES,
+    VALUE_ITERATOR,
+    VALUES,
+    ItemsIterator,
+    ViewBody,
+)
+from frameloom.symbolic.layouts.tuple_ import TupleBody
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import ABSENT, FALSE, NOT_IMPLEMENTED, TRUE, Const, Obj, Value, boolean
+
+REVERSED = {
+    KEYS: type(reversed({})),
+    VALUES: type(reversed({}.values())),
+    ITEMS: type(reversed({}.items())),
+}
+FORWARDS = {KEYS: KEY_ITERATOR, VALUES: VALUE_ITERATOR, ITEMS: ITEM_ITERATOR}
+EXACT = {ORDERED_KEYS: KEYS, ORDERED_VALUES: VALUES, ORDERED_ITEMS: ITEMS}
+
+
+# -- iterators -------------------------------------------------------------------------------------------------------
+
+
+def step(m: Machine, self: Obj) -> tuple[Any, Value] | None:
+    """The next entry (handle, key) of the container, or None; errors where the container changed meanwhile."""
+    body: ItemsIterator = self.body
+    container = body.container
+    if container is None:
+        return None
+    stored = container.body
+    if len(stored.known) != body.size or not stored.full:
+        raise m.error(RuntimeError, changed_size(self.cls))
+    if stored.removals != body.removals:
+        if self.cls is ORDERED_ITERATOR:
+            raise m.error(RuntimeError, "OrderedDict mutated during iteration")
+        raise GraphBreak("FL102", "a dictionary whose keys are replaced while it is iterated")
+    if body.index == body.size:
+        m.journal.set_field(body, "container", None)
+        return None
+    handle = body.handles[body.index]
+    m.journal.set_field(body, "index", body.index + 1)
+    return handle, stored.known[handle][0]
+
+
+def changed_size(cls: type) -> str:
+    """What the RuntimeError of an iterator whose container grew or shrank says."""
+    return "OrderedDict changed size during iteration" if cls is ORDERED_ITERATOR else "dictionary changed size during iteration"
+
+
+def take_key(m: Machine, self: Obj) -> Value | None:
+    found = step(m, self)
+    return None if found is None else found[1]
+
+
+def take_value(m: Machine, self: Obj) -> Value | None:
+    container = self.body.container
+    found = step(m, self)
+    return None if found is None else dict_.get(m.session, container.body, *found)
+
+
+def take_item(m: Machine, self: Obj) -> Value | None:
+    container = self.body.container
+    found = step(m, self)
+    return None if found is None else m.tuple([found[1], dict_.get(m.session, container.body, *found)])
+
+
+TAKE = {KEYS: take_key, VALUES: take_value, ITEMS: take_item}
+for _view, _take in TAKE.items():
+    if _view is not KEYS:
+        iterator_of(FORWARDS[_view])(_take)
+    iterator_of(REVERSED[_view])(_take)
+_OTHER[ItemsIterator] = take_key
+
+
+class OrderedItemsIterator(ItemsIterator):
+    """As its base; `view` tells what an iterator of an OrderedDict gives: keys, values or pairs."""
+
+    __slots__ = ("view",)
+
+
+@iterator_of(ORDERED_ITERATOR)
+def take_ordered(m: Machine, self: Obj) -> Value | None:
+    return TAKE[self.body.view](m, self)
+
+
+def ordered_iterator(m: Machine, mapping: Obj, view: type, backwards: bool = False) -> Obj:
+    """A new iterator over an OrderedDict, its keys, values or pairs."""
+    handles = dict_.handles(m.session, mapping.body)
+    if backwards:
+        handles.reverse()
+    body = OrderedItemsIterator(handles, mapping, mapping.body.removals)
+    body.view = view
+    return m.session.alloc(ORDERED_ITERATOR, body)
+
+
+# -- views -----------------------------------------------------------------------------------------------------------
+
+
+def _iteration(cls: type) -> None:
+    @methods(cls, "__iter__", storage=ViewBody)
+    def iterator(m: Machine, self: Obj, /) -> Value:
+        if cls in EXACT:
+            return ordered_iterator(m, self.body.mapping, EXACT[cls])
+        return iterator_over(m, self.body.mapping, FORWARDS[cls])
+
+    @methods(cls, "__reversed__", storage=ViewBody)
+    def backwards(m: Machine, self: Obj, /) -> Value:
+        if cls in EXACT:
+            return ordered_iterator(m, self.body.mapping, EXACT[cls], True)
+        return iterator_over(m, self.body.mapping, REVERSED[cls], True)
+
+
+for _cls in (*FORWARDS, *EXACT):
+    _iteration(_cls)
+
+
+@methods(KEYS, "__len__", storage=ViewBody)
+@methods(VALUES, "__len__", storage=ViewBody)
+@methods(ITEMS, "__len__", storage=ViewBody)
+def length_of(m: Machine, self: Obj, /) -> Value:
+    return Const(dict_.length(m.session, self.body.mapping.body))
+
+
+@methods(KEYS, "__contains__", storage=ViewBody)
+def has_key(m: Machine, self: Obj, key: Value, /) -> Value:
+    return boolean(dict_get(m, self.body.mapping, key) is not ABSENT)
+
+
+@methods(ITEMS, "__contains__", storage=ViewBody)
+def has_item(m: Machine, self: Obj, item: Value, /) -> Value:
+    if not (type(item) is Obj and isinstance(item.body, TupleBody) and len(item.body.items) == 2):
+        return FALSE
+    key, value = tuple_.items(m.session, item.body)
+    found = dict_get(m, self.body.mapping, key)
+    return boolean(found is not ABSENT and equal(m, found, value))
+
+
+# -- as sets ---------------------------------------------------------------------------------------------------------
+
+
+def is_set_like(value: Value) -> bool:
+    """Whether a value is a set, a frozenset or a view of keys or items."""
+    return issubclass(value.cls, (set, frozenset, KEYS, ITEMS))
+
+
+def all_in(m: Machine, items: Value, container: Value) -> bool:
+    """Whether every item is in the container."""
+    iterator = iterate(m, items)
+    while (item := next_item(m, iterator)) is not None:
+        if not contains(m, container, item).value:
+            return False
+    return True
+
+
+def _sizes(m: Machine, a: Value, b: Value) -> tuple[int, int]:
+    return tuple(m.need_constant(length(m, value), "FL207", "length known at run time only") for value in (a, b))
+
+
+SET_COMPARISONS = {
+    "__eq__": lambda m, a, b, x, y: x == y and all_in(m, a, b),
+    "__ne__": lambda m, a, b, x, y: not (x == y and all_in(m, a, b)),
+    "__lt__": lambda m, a, b, x, y: x < y and all_in(m, a, b),
+    "__le__": lambda m, a, b, x, y: x <= y and all_in(m, a, b),
+    "__gt__": lambda m, a, b, x, y: x > y and all_in(m, b, a),
+    "__ge__": lambda m, a, b, x, y: x >= y and all_in(m, b, a),
+}
+
+
+def _set_operations(cls: type) -> None:
+    for name in SET_COMPARISONS:
+        _set_comparison(cls, name)
+
+    @methods(cls, "__and__", storage=ViewBody)
+    def intersection(m: Machine, self: Obj, other: Value, /) -> Value:
+        return _intersection(m, self, other)
+
+    @methods(cls, "__or__", storage=ViewBody)
+    def union(m: Machine, self: Obj, other: Value, /) -> Value:
+        return _changed(m, self, other, "update")
+
+    @methods(cls, "__sub__", storage=ViewBody)
+    def difference(m: Machine, self: Obj, other: Value, /) -> Value:
+        made = make_set(m, self)
+        discard_all(m, made, other)
+        return made
+
+    @methods(cls, "__xor__", storage=ViewBody)
+    def symmetric_difference(m: Machine, self: Obj, other: Value, /) -> Value:
+        return _changed(m, self, other, "symmetric_difference_update")
+
+    @methods(cls, "__rand__", "__ror__", "__rsub__", "__rxor__")
+    def reflected(m: Machine, self: Obj, other: Value, /) -> Value:
+        raise GraphBreak("FL102", f"an operator of {other.cls.__name__} with {self.cls.__name__}")
+
+    @methods(cls, "isdisjoint", storage=ViewBody)
+    def is_disjoint(m: Machine, self: Obj, other: Value, /) -> Value:
+        iterator = iterate(m, other)
+        while (item := next_item(m, iterator)) is not None:
+            if contains(m, self, item).value:
+                return FALSE
+        return TRUE
+
+
+def _set_comparison(cls: type, name: str) -> None:
+    @methods(cls, name, storage=ViewBody)
+    def compared(m: Machine, self: Obj, other: Value, /) -> Value:
+        if not is_set_like(other):
+            return NOT_IMPLEMENTED
+        return boolean(SET_COMPARISONS[name](m, self, other, *_sizes(m, self, other)))
+
+
+def _changed(m: Machine, self: Obj, other: Value, name: str) -> Value:
+    made = make_set(m, self)
+    m.invoke(m.observe.constant(set.__dict__[name]), [made, other], {})
+    return made
+
+
+def _intersection(m: Machine, self: Obj, other: Value) -> Value:
+    """The items of the longer that are in the shorter, as CPython goes about it."""
+    if other.cls is set and self.cls is KEYS:
+        self, other = other, self
+    elif is_set_like(other) and not issubclass(other.cls, (set, frozenset)):
+        ours, theirs = _sizes(m, self, other)
+        if theirs > ours:
+            self, other = other, self
+    made = fresh_set(m)
+    for item in unpack(m, other):
+        if contains(m, self, item).value:
+            m.invoke(m.observe.constant(set.__dict__["add"]), [made, item], {})
+    return made
+
+
+for _cls in (KEYS, ITEMS):
+    _set_operations(_cls)
