@@ -26,6 +26,7 @@ from frameloom.rules.define import function, methods
 from frameloom.rules.names import attribute_name
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.layouts import dict_
+from frameloom.symbolic.layouts.attributes import c_slot
 from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.observe import mro_of, namespace_of
 from frameloom.symbolic.signals import GraphBreak
@@ -97,13 +98,11 @@ def _write(m: Machine, obj: Value, name: str, value: Value, slot: str) -> None:
     if type(obj) is Node and obj.tape == "graph":
         if m.domain.set_attribute(m.session, obj, name, value) is not NOT_HANDLED:
             return
-    static = next(base for base in mro_of(obj.cls) if not base.__flags__ & HEAP_TYPE and slot in namespace_of(base))
-    if WRITERS.get(namespace_of(static)[slot]) is not generic_set:
-        raise m.error(TypeError, f"can't apply this {slot} to {static.__name__} object")
+    standard = c_slot(obj.cls, slot)
+    if WRITERS.get(standard) is not generic_set:
+        raise m.error(TypeError, f"can't apply this {slot} to {standard.__objclass__.__name__} object")
     generic_set(m, obj, name, value)
 
-
-HEAP_TYPE = 1 << 9
 
 reads(object.__dict__["__class__"])(class_of)
 

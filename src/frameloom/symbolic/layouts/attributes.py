@@ -3,6 +3,7 @@ define for it."""
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 from frameloom.symbolic.layouts.base import layout_of, replay
@@ -11,21 +12,26 @@ from frameloom.symbolic.values import ABSENT, UNBOUND, Const, Obj, Value
 
 _MRO = type.__dict__["__mro__"]
 _NAMESPACE = type.__dict__["__dict__"]
-_HEAP_TYPE = 1 << 9
 
 
-def writes_storage(cls: type, name: Any) -> bool:
-    """Whether `object.__setattr__` on an instance of `cls` writes the instance's own dictionary and nothing else.
+def writer_of(cls: type, name: Any, slot: str) -> Any:
+    """The C `__setattr__` or `__delattr__` (`slot`) that writes the instance's own dictionary and nothing else, or None.
 
-    That leaves attributes which CPython keeps inside the object there; a write to `__dict__` would move them out.
+    It leaves attributes which CPython keeps inside the object there; a write to `__dict__` would move them out.
     """
     if type(name) is not str:
-        return False
+        return None
     mro = _MRO.__get__(cls)
-    if any("__setattr__" in _NAMESPACE.__get__(base) for base in mro if base is not object and not base.__flags__ & _HEAP_TYPE):
-        return False
     found = [_NAMESPACE.__get__(base)[name] for base in mro if name in _NAMESPACE.__get__(base)]
-    return not found or not _is_data_descriptor(type(found[0]))
+    if found and _is_data_descriptor(type(found[0])):
+        return None
+    return c_slot(cls, slot)
+
+
+def c_slot(cls: type, slot: str) -> Any:
+    """The first special method along a class's bases that is C code."""
+    spaces = map(_NAMESPACE.__get__, _MRO.__get__(cls))
+    return next(space[slot] for space in spaces if type(space.get(slot)) is types.WrapperDescriptorType)
 
 
 def _is_data_descriptor(cls: type) -> bool:
@@ -44,13 +50,13 @@ def delete_item(obj: Any, name: Any) -> None:
 
 def store(build: Any, obj: Value, cls: type, name: Any, value: Value) -> None:
     """Emit the write of one attribute into an instance's own dictionary."""
-    write = object.__setattr__ if writes_storage(cls, name) else write_item
+    write = writer_of(cls, name, "__setattr__") or write_item
     build.call_effect(write, obj, Const(name), value)
 
 
 def remove(build: Any, obj: Value, cls: type, name: Any) -> None:
     """Emit the removal of one attribute from an instance's own dictionary."""
-    remove_it = object.__delattr__ if writes_storage(cls, name) else delete_item
+    remove_it = writer_of(cls, name, "__delattr__") or delete_item
     build.call_effect(remove_it, obj, Const(name))
 
 

@@ -41,3 +41,11 @@ def globals_object(session: Any, real: dict) -> Obj:
         known.body.owner = known
         session.journal.set_item(observe.seen, id(real), known)
     return known
+
+
+@register(types.SimpleNamespace)
+class SimpleNamespaceLayout(Layout):
+    """types.SimpleNamespace: attributes and nothing else."""
+
+    def create(self, obj: Obj, build: Any) -> None:
+        build.call_constant(types.SimpleNamespace.__new__, build.constant(obj.cls))
