@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from frameloom import config
 from frameloom.codegen.plan import Break
 from frameloom.codegen.resume import ByCode
-from frameloom.compile import recompiles
+from frameloom.compile import collector, recompiles
 from frameloom.compile.cache import CodeRecord, Records
 from frameloom.compile.locations import chain_of, first_line
 from frameloom.compile.pipeline import Capture, Refused, compile_frame
