@@ -130,7 +130,8 @@ class Compiler:
 
     def _compiled(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Capture:
         try:
-            return compile_frame(function, code, arguments, self.settings.domain, record, self._accept)
+            with collector.paused():
+                return compile_frame(function, code, arguments, self.settings.domain, record, self._accept)
         except Refused as refused:
             broken = break_report(refused.trace, REFUSED)
         raise GraphBreakError(broken)
