@@ -6,9 +6,10 @@ from typing import Any
 
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import identical
+from frameloom.symbolic.layouts import dict_, set_
 from frameloom.symbolic.layouts.payload import RunTimeBody
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import Obj
+from frameloom.symbolic.values import Const, Obj, Value
 
 
 def tell_apart(m: Machine, holder: Any, handle: Any) -> None:
@@ -16,16 +17,24 @@ def tell_apart(m: Machine, holder: Any, handle: Any) -> None:
     own = run_time_numbers(handle)
     if not own:
         return
-    if not holder.body.full:
-        raise GraphBreak("FL501", "id() as a key of a container that the trace did not make")
+    (set_ if isinstance(holder.body, set_.SetBody) else dict_).materialise(m.session, holder.body)
     for other in holder.body.known:
         if other == handle:
             continue
         if type(other) in (int, bool, float, complex) and type(handle) is Obj:
             raise GraphBreak("FL501", "id() as a key beside numbers")
+        if type(other) is tuple and type(handle) is tuple and len(run_time_numbers(other)) != len(own):
+            raise GraphBreak("FL501", "id() as a part of a key beside others")
         for one, another in zip(own, run_time_numbers(other)):
             if one.body.operands and another.body.operands:
-                identical(m, one.body.operands[0], another.body.operands[0])
+                _tell_apart(m, one.body.operands[0], another.body.operands[0])
+
+
+def _tell_apart(m: Machine, a: Value, b: Value) -> None:
+    """Two objects with different keys: guarded to be two; atoms of one value may be one object or two."""
+    if type(a) is Const and type(b) is Const and a is not b and type(a.value) is type(b.value) and a.value == b.value:
+        raise GraphBreak("FL501", f"identity of a {a.cls.__name__}")
+    identical(m, a, b)
 
 
 def run_time_numbers(handle: Any) -> list[Obj]:

@@ -281,6 +281,8 @@ def _bind_member(m: Machine, found: Value, obj: Value | None, owner: Any, link: 
     reader = GETSETS.get(descriptor)
     if reader is not None:
         return reader(m, obj)
+    if descriptor.__name__ == "__dict__" and type(obj) is Obj:
+        return instance_dictionary(m, obj)
     value = part_of(m, obj, descriptor) if type(obj) is Obj else _constant_member(m, obj, descriptor)
     if value is ABSENT:
         if obj.real is None and is_static(descriptor.__objclass__):

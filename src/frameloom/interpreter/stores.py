@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from typing import Any, Iterator
 
 from frameloom.interpreter.addresses import tell_apart
@@ -15,6 +16,7 @@ from frameloom.symbolic.layouts import dict_, set_
 from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.layouts.method import MethodBody
 from frameloom.symbolic.layouts.payload import PayloadBody, RunTimeBody
+from frameloom.symbolic.layouts.reference import ReferenceBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
 
@@ -65,6 +67,8 @@ def _plain_handle(m: Machine, key: Value) -> Any:
         return frozenset(key.body.known) if plain else None
     if type(key) is Obj and type(key.body) is RunTimeBody:
         return key
+    if type(key) is Obj and type(key.body) is ReferenceBody:
+        return weakref.ref(m.observe.known(key.body.target))
     if type(key) is Obj and isinstance(key.body, PayloadBody):
         base = storage_base(key.cls)
         same = all(m.observe.peek_type(key.cls, name) is base.__dict__[name] for name in ("__hash__", "__eq__"))

@@ -7,6 +7,7 @@ from frameloom.rules import (  # noqa: F401  each module registers its rules
     builtins_,
     class_,
     contextvars_,
+    copying,
     descriptor_,
     dict_,
     exception_,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import types
 from typing import Any
 
 from frameloom.interpreter import calls, classes
@@ -23,7 +25,7 @@ from frameloom.symbolic.layouts.cell import CellBody
 from frameloom.symbolic.observe import mro_of
 from frameloom.symbolic.reading import Reading
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import ABSENT, NONE, UNBOUND, Const, Obj, Value, boolean
+from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, UNBOUND, Const, Obj, Value, boolean
 
 # -- type ------------------------------------------------------------------------------------------------------------
 
@@ -95,6 +97,19 @@ def type_repr(m: Machine, cls: Value, /) -> Value:
     if type(cls) is not Obj:
         return NotImplemented
     return m.observe.read(cls, "descriptor", CLASS_TEXT)
+
+
+def _union(m: Machine, left: Value, right: Value, /) -> Value:
+    """`X | Y` of classes (PEP 604)."""
+    parts = [m.observe.known(part) for part in (left, right)]
+    if not all(isinstance(part, (type, types.UnionType, types.GenericAlias, type(None))) for part in parts):
+        return NOT_IMPLEMENTED
+    return m.observe.constant(operator.or_(*(type(None) if part is None else part for part in parts)))
+
+
+for _name in ("__or__", "__ror__"):
+    methods(type, _name)(_union if _name == "__or__" else lambda m, right, left, /: _union(m, left, right))
+methods(types.UnionType, "__or__")(_union)
 
 
 refuse("FL102", "the subclasses of a class change with every class made", type.__dict__["__subclasses__"])

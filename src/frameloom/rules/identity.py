@@ -7,25 +7,32 @@ from typing import Any
 
 from frameloom.interpreter.machine import Machine
 from frameloom.rules.define import function, methods
-from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts.payload import RunTimeBody
-from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Obj, Value
+
+UNCERTAIN = (int, float, complex, str, bytes)
+"""Classes of atoms of which two equal ones may be one object or two."""
 
 
 def number_of(m: Machine, function_: Any, value: Value) -> Obj:
     """The int that `function_(value)` gives at run time; the same one for the same object."""
-    if type(value) is Const and type(value.value) in ATOMS and not _is_singleton(value.value):
-        raise GraphBreak("FL501", f"identity of a {value.cls.__name__}")
-    key = (function_, id(value.value) if type(value) is Const else value)
-    known = m.memory.get(key)
+    key = _key_of(function_, value)
+    known = None if key is None else m.memory.get(key)
     if known is None:
-        known = m.remember(key, m.session.alloc(int, RunTimeBody(function_, (value,))))
+        known = m.session.alloc(int, RunTimeBody(function_, (value,)))
+        if key is not None:
+            m.remember(key, known)
     return known
 
 
-def _is_singleton(value: Any) -> bool:
-    return value is None or value is True or value is False or value is Ellipsis or value is NotImplemented
+def _key_of(function_: Any, value: Value) -> Any:
+    """What two values of one object share; None for an atom whose identity is uncertain."""
+    if type(value) is not Const:
+        return (function_, value)
+    atom = value.value
+    if type(atom) in UNCERTAIN and not (type(atom) is int and -5 <= atom <= 256):
+        return None
+    return (function_, type(atom), atom if type(atom) is int else id(atom))
 
 
 @function(id)

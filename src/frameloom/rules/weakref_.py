@@ -8,10 +8,11 @@ from frameloom.interpreter.calls import CALLERS
 from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import refuse
-from frameloom.rules.define import methods
+from frameloom.rules.define import function, methods
+from frameloom.symbolic.layouts.reference import ReferenceBody
 from frameloom.symbolic.reading import Reading
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import Obj, Value
+from frameloom.symbolic.values import NONE, Const, Value
 
 REFERENT = Reading(lambda reference: weakref.ReferenceType.__call__(reference), "()")
 
@@ -20,8 +21,8 @@ def call_reference(m: Machine, reference: Value, args: list[Value], kwargs: dict
     """The referent, or None where it is dead."""
     if args or kwargs:
         raise m.error(TypeError, f"__call__() takes 0 arguments but {len(args) + len(kwargs)} were given")
-    if type(reference) is not Obj or reference.real is None:
-        raise GraphBreak("FL113", "a weak reference made in the trace")
+    if isinstance(reference.body, ReferenceBody):
+        return reference.body.target
     return m.observe.read(reference, "descriptor", REFERENT)
 
 
@@ -33,5 +34,13 @@ def call(m: Machine, reference: Value, /, *args: Value, **kwargs: Value) -> Valu
     return call_reference(m, reference, list(args), kwargs, None)
 
 
-refuse("FL113", "a weak reference is made", weakref.ref, weakref.ReferenceType.__new__, weakref.proxy)
+@function(weakref.ref)
+def make(m: Machine, target: Value, callback: Value = NONE, /) -> Value:
+    """A plain reference to a class is made, since it is one with all others and the class does not die while code names it."""
+    if not issubclass(target.cls, type) or not (type(callback) is Const and callback.value is None):
+        raise GraphBreak("FL113", f"a weak reference to a {target.cls.__name__} is made")
+    return m.session.alloc(weakref.ReferenceType, ReferenceBody(target))
+
+
+refuse("FL113", "a weak reference is made", weakref.ReferenceType.__new__, weakref.proxy)
 refuse("FL113", "weak references are counted", weakref.getweakrefcount, weakref.getweakrefs)

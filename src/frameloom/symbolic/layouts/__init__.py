@@ -19,6 +19,7 @@ from frameloom.symbolic.layouts import (  # noqa: F401  each module registers it
     partial,
     payload,
     proxy,
+    reference,
     set_,
     slice_,
     tuple_,
