@@ -44,6 +44,8 @@ def key_handle(m: Machine, holder: Any, key: Value) -> Any:
         if key.cls not in ATOMS:
             m.fold(hash, handle)
         return handle if Hashed not in m.memory else _met(m, holder, key, m.fold(hash, handle).value, handle)
+    if type(key) is Obj and type(key.body) is ReferenceBody:
+        return dict_.stored_reference(holder.body, weakref.ref(m.observe.known(key.body.target)))
     if is_host(key):
         raise GraphBreak("FL207", "a key known at run time only")
     handle = _plain_handle(m, key)
@@ -67,8 +69,6 @@ def _plain_handle(m: Machine, key: Value) -> Any:
         return frozenset(key.body.known) if plain else None
     if type(key) is Obj and type(key.body) is RunTimeBody:
         return key
-    if type(key) is Obj and type(key.body) is ReferenceBody:
-        return weakref.ref(m.observe.known(key.body.target))
     if type(key) is Obj and isinstance(key.body, PayloadBody):
         base = storage_base(key.cls)
         same = all(m.observe.peek_type(key.cls, name) is base.__dict__[name] for name in ("__hash__", "__eq__"))

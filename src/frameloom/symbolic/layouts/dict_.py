@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import weakref
 from typing import Any, Iterator
 
 from frameloom.symbolic.guards import ordered_keys
@@ -141,6 +142,14 @@ def clear(session: Any, body: DictBody) -> None:
 def _restore_all(body: DictBody, known: dict, full: bool) -> None:
     body.known = known
     body.full = full
+
+
+def stored_reference(body: Any, reference: weakref.ref) -> weakref.ref:
+    """The very weak reference to the same object that a real dictionary has as a key, or `reference` where it has none."""
+    if body.real is None or not isinstance(body.real.object, dict):
+        return reference
+    keys = (key for key in dict.keys(body.real.object) if isinstance(key, weakref.ref) and key() is reference())
+    return next(keys, reference)
 
 
 # -- the write log ---------------------------------------------------------------------------------------------------
