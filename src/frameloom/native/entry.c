@@ -346,10 +346,11 @@ slots_fill(PyObject *slots, int fill)
 static PyObject *
 entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"code", "guards", "slots", "info", NULL};
+    static char *names[] = {"code", "guards", "slots", "info", "opens", NULL};
     PyObject *code, *guards = Py_None, *slots = NULL, *info = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|OO!O:Entry", names, &PyCode_Type, &code,
-                                     &guards, &PyTuple_Type, &slots, &info)) {
+    int opens = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|OO!Op:Entry", names, &PyCode_Type, &code,
+                                     &guards, &PyTuple_Type, &slots, &info, &opens)) {
         return NULL;
     }
     if (guards != Py_None && Py_TYPE(guards) != &GuardProgram_Type) {
@@ -367,6 +368,7 @@ entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->guards = guards == Py_None ? NULL : (GuardProgram *)Py_NewRef(guards);
     self->info = Py_NewRef(info);
     self->patience = PATIENCE;
+    self->opens = (char)opens;
     if (slots != NULL) {
         self->slots = Py_NewRef(slots);
         slots_fill(slots, 1);
@@ -476,6 +478,7 @@ static PyMethodDef entry_methods[] = {
 static PyMemberDef entry_members[] = {
     {"code", T_OBJECT, offsetof(Entry, code), READONLY, "the code object that runs"},
     {"guards", T_OBJECT, offsetof(Entry, guards), READONLY, "the GuardProgram, or None"},
+    {"opens", T_BOOL, offsetof(Entry, opens), READONLY, "whether what it calls is looked up"},
     {"info", T_OBJECT, offsetof(Entry, info), 0, "the engine's own record"},
     {"hits", T_ULONGLONG, offsetof(Entry, hits), READONLY, "calls that ran this entry"},
     {NULL},
@@ -489,8 +492,9 @@ static PyGetSetDef entry_getset[] = {
 PyTypeObject Entry_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "frameloom.native.Entry",
-    .tp_doc = "Entry(code, guards=None, slots=(), info=None)\n--\n\n"
-              "Code to run in the place of a function's while its guards hold.",
+    .tp_doc = "Entry(code, guards=None, slots=(), info=None, opens=False)\n--\n\n"
+              "Code to run in the place of a function's while its guards hold. slots is a tuple of\n"
+              "(Slot, value); with opens, what the code calls is looked up without open_scope().",
     .tp_basicsize = sizeof(Entry),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .tp_new = entry_new,

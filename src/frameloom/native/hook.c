@@ -116,6 +116,9 @@ run_entry(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry, int
     scope_enter(thread, &saved, MODE_REPLAYING);
     thread->scope.running = entry;
     scope_use_patience(thread, NULL, 0);
+    if (entry->opens) {
+        scope_open(thread, entry);
+    }
     PyObject *result;
     if (resize_frame(tstate, frame, entry->code)) {
         result = run_in_frame(thread, tstate, frame, entry);
@@ -366,7 +369,7 @@ hook_frame(PyThreadState *tstate, Frame *frame, int throwflag)
     if (handed && thread->scope.running != NULL
         && frame_code(frame) == thread->scope.running->code) {
         /* run_as_function came for its frame */
-        scope_set_mode(thread, MODE_REPLAYING);
+        scope_set_mode(thread, thread->scope.running->opens ? MODE_OPEN : MODE_REPLAYING);
         return evaluate(thread, tstate, frame, 0);
     }
     if (tstate->c_tracefunc != NULL) {

@@ -54,6 +54,7 @@ void scope_enter(Thread *thread, Scope *saved, Mode mode);
 void scope_leave(Thread *thread, const Scope *saved);
 void scope_set_mode(Thread *thread, Mode mode);
 void scope_use_patience(Thread *thread, int32_t *patience, int32_t full);
+void scope_open(Thread *thread, Entry *entry);
 void scope_count_capture(Thread *thread);
 void scope_count_eager(Thread *thread);
 size_t stack_remaining(Thread *thread);
@@ -79,6 +80,7 @@ struct Entry {
     CodeSlot *home;          /* where it is listed, NULL when nowhere */
     uint64_t hits;
     int32_t patience;        /* of the unknown calls its code makes */
+    char opens;              /* what it calls is looked up from the start */
 };
 
 /* Entries are never changed in place: a change publishes another list, and

@@ -214,10 +214,8 @@ static PyObject *
 open_scope(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 {
     Thread *thread = thread_state();
-    Entry *entry = thread->scope.running;
-    if (thread->scope.mode == MODE_REPLAYING && entry != NULL && entry->patience > 0) {
-        scope_use_patience(thread, &entry->patience, PATIENCE);
-        scope_set_mode(thread, MODE_OPEN);
+    if (thread->scope.mode == MODE_REPLAYING && thread->scope.running != NULL) {
+        scope_open(thread, thread->scope.running);
     }
     Py_RETURN_NONE;
 }

@@ -92,6 +92,16 @@ scope_use_patience(Thread *thread, int32_t *patience, int32_t full)
     thread->scope.patience_full = full;
 }
 
+/* Has what an entry calls looked up, unless that never brought anything. */
+void
+scope_open(Thread *thread, Entry *entry)
+{
+    if (entry->patience > 0) {
+        scope_use_patience(thread, &entry->patience, PATIENCE);
+        scope_set_mode(thread, MODE_OPEN);
+    }
+}
+
 /* Something below this scope was captured: it is worth its hook. */
 void
 scope_count_capture(Thread *thread)
