@@ -93,8 +93,8 @@ def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None
     function, name, reflected = BINARY[plain]
     if type(a) is Const and type(b) is Const:
         return m.fold(function, a.value, b.value)
-    if is_graph(a) or is_graph(b):
-        found = m.domain.operator(m.session, symbol, [a, b])
+    if is_graph(a) or is_graph(b) and not (inplace and _takes_inplace(m, symbol, a)):
+        found = m.domain.operator(m.session, symbol if is_graph(a) else plain, [a, b])
         if found is not NOT_HANDLED:
             return found
     elif (is_host(a) or is_host(b)) and all(type(v) in (Const, Node) for v in (a, b)):
@@ -109,6 +109,11 @@ def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None
                 return result
         return _binary_slots(m, plain, name, reflected, a, b, own)
     return _binary_slots(m, plain, name, reflected, a, b, ABSENT)
+
+
+def _takes_inplace(m: Machine, symbol: str, value: Value) -> bool:
+    """Whether an object outside the graph has an in-place method of its own, which comes before anything else."""
+    return type(value) is Obj and m.observe.type_lookup(value.cls, INPLACE[symbol]) is not ABSENT
 
 
 HOST_OPERATORS = frozenset("+-*") | {"//", "%", "/"}
