@@ -47,6 +47,8 @@ def operate(state: State, name: str, operands: list[Value]) -> Any:
     """A Python operator with at least one graph node among its operands, or NOT_HANDLED."""
     if any(type(o) is Node and type(o.fact) is SizeFact for o in operands) and not _has_tensor(operands):
         return _on_sizes(state, name, operands)
+    if name in IN_PLACE and not _has_tensor(operands[:1]):
+        name = name.removesuffix("=")  # a number has no in-place operator: the tensor's reflected one makes a new tensor
     function = ELEMENTWISE.get(name)
     if function is not None:
         if not all(map(_is_numeric, operands)):
