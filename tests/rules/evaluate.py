@@ -234,6 +234,7 @@ COMPARE: dict[type, Callable] = {
     float: _floats,
     int: lambda a, b, seen: int(a) == int(b),
     str: lambda a, b, seen: str.__eq__(a, b),
+    slice: lambda a, b, seen: same((a.start, a.stop, a.step), (b.start, b.stop, b.step), seen),
     BaseException: _exceptions,
     type: lambda a, b, seen: a is b,
 }

@@ -10,6 +10,7 @@ from frameloom.interpreter.operators import _call_slot, equal, get_item, length
 from frameloom.interpreter.registry import ITERATORS
 from frameloom.rules.define import function, methods
 from frameloom.rules.generator_ import stop
+from frameloom.rules.words import words
 from frameloom.symbolic.layouts import list_, tuple_
 from frameloom.symbolic.layouts.generator import GeneratorBody
 from frameloom.symbolic.layouts.iterator import (
@@ -205,8 +206,11 @@ def make(m: Machine, value: Value, sentinel: Value | None = None, /) -> Value:
             raise m.error(TypeError, f"iter() returned non-iterator of type '{made.cls.__name__}'")
         return made
     if not _is_callable(m, value):
-        raise m.error(TypeError, "iter(v, w): v must be callable")
+        raise m.error(TypeError, NOT_CALLABLE)
     return m.session.alloc(CALLABLE_ITERATOR, LazyIterator(value, [], None, sentinel))
+
+
+NOT_CALLABLE = words(iter, 5, 1)
 
 
 def _is_callable(m: Machine, value: Value) -> bool:

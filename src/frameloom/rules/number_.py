@@ -21,7 +21,7 @@ from frameloom.rules.atoms import folded
 from frameloom.rules.define import function
 from frameloom.rules.indexing import has_index, index_of
 from frameloom.rules.known import plain
-from frameloom.rules.str_ import in_class
+from frameloom.rules.payloads import constructs
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts.payload import PayloadBody
@@ -114,15 +114,8 @@ def _refusal(cls: type, value: Value) -> str:
     return f"complex() first argument must be a string or a number, not '{name}'"
 
 
-def _new(cls: type, make: Callable) -> None:
-    @function(cls.__dict__["__new__"])
-    def new(m: Machine, of: Value, /, *args: Value, **kwargs: Value) -> Value:
-        found = make(m, *args, **kwargs)
-        return found if found is NotImplemented else in_class(m, m.observe.known(of), found)
-
-
 for _cls, _make in ((int, make_int), (float, make_float), (complex, make_complex)):
-    _new(_cls, _make)
+    constructs(_cls, _make)
 
 
 # -- parts -----------------------------------------------------------------------------------------------------------

@@ -41,8 +41,8 @@ def sum_(m: Machine, iterable: Value, /, start: Value = Const(0)) -> Value:
     if issubclass(start.cls, (str, bytes, bytearray)):
         kind, way = ("strings", "''.join(seq)") if issubclass(start.cls, str) else (start.cls.__name__, "b''.join(seq)")
         raise m.error(TypeError, f"sum() can't sum {kind} [use {way} instead]")
-    total, numbers = start, [start]
     plain = is_number(start)
+    total, numbers = start, [start] if plain else []
     while (item := next_item(m, iterator)) is not None:
         plain = plain and is_number(item)
         if plain:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.interpreter.calls import fresh_instance
 from frameloom.interpreter.containment import contains as contains_
 from frameloom.interpreter.formatting import convert, format_
 from frameloom.interpreter.iteration import iterate
@@ -15,10 +14,10 @@ from frameloom.rules.atoms import folded
 from frameloom.rules.define import function, methods
 from frameloom.rules.indexing import has_index, index_of, is_slice, size_of, slice_of
 from frameloom.rules.known import plain
+from frameloom.rules.payloads import constructs
 from frameloom.rules.templates import fields_of, percent
 from frameloom.rules.tuple_ import items_of
 from frameloom.symbolic.instance_dict import MISSING
-from frameloom.symbolic.layouts.payload import PayloadBody
 from frameloom.symbolic.observe import is_static
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Value
@@ -47,20 +46,7 @@ def make(m: Machine, object: Value | None = None, encoding: Value | None = None,
     return folded(m, str, object, **{name: value for name, value in named.items() if value is not None})
 
 
-@function(str.__dict__["__new__"])
-def new(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
-    found = make(m, *args, **kwargs)
-    return found if found is NotImplemented else in_class(m, m.observe.known(cls), found)
-
-
-def in_class(m: Machine, cls: type, value: Value) -> Value:
-    """An atom as an instance of the class that was asked for: itself, or the payload of a new instance of a subclass."""
-    if cls in (str, bytes, int, float, complex):
-        return value
-    found = plain(m, value)
-    if found is MISSING:
-        raise GraphBreak("FL207", f"{cls.__name__}() of a value known at run time only")
-    return fresh_instance(m, cls, PayloadBody(Const(found)))
+constructs(str, make)
 
 
 # -- iterables -------------------------------------------------------------------------------------------------------
@@ -227,7 +213,4 @@ def _bytes_of(m: Machine, source: Value) -> Value:
     return m.fold(bytes, [index_of(m, m.observe.resolve(item)) for item in items_of(m, source)])
 
 
-@function(bytes.__dict__["__new__"])
-def new_bytes(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
-    found = make_bytes(m, *args, **kwargs)
-    return found if found is NotImplemented else in_class(m, m.observe.known(cls), found)
+constructs(bytes, make_bytes)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 import string
-from typing import Callable
+from typing import Any, Callable
 
 from _string import formatter_field_name_split
 
 from frameloom.interpreter.attributes import get_attribute
 from frameloom.interpreter.formatting import concatenate, convert, format_
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import get_item
+from frameloom.interpreter.operators import get_item, index
 from frameloom.rules.known import plain, whole
+from frameloom.rules.number_ import make_float, make_int
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts import tuple_
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import ABSENT, Const, Value
+from frameloom.symbolic.values import ABSENT, Const, Node, Value
 
 CONVERSIONS = {"s": "str", "r": "repr", "a": "ascii"}
 
@@ -108,6 +109,14 @@ DIRECTIVE = re.compile(r"%(?:\((?P<key>(?:[^()]|\([^()]*\))*)\))?(?P<flags>[-+ #
                        r"(?:\.(?P<precision>\*|\d*))?[hlL]?(?P<kind>.)", re.DOTALL)
 
 
+NUMBERS = {
+    **dict.fromkeys("diu", (make_int, ("__int__", "__index__"))),
+    **dict.fromkeys("xXoc", (index, ("__index__",))),
+    **dict.fromkeys("eEfFgG", (make_float, ("__float__", "__index__"))),
+}
+"""kind of directive -> how it takes a number, and the methods it asks for"""
+
+
 class Percent:
     """The state of one `text % values`."""
 
@@ -155,10 +164,20 @@ class Percent:
                 raise GraphBreak("FL205", "text known at run time only")
             return m.fold(str.__mod__, f"{layout}s", (text,))
         found = plain(m, value)
-        found = whole(m, value) if found is MISSING else found
         if found is MISSING:
-            raise GraphBreak("FL205", f"%{kind} of a {value.cls.__name__}")
+            found = self.number_of(kind, value)
         return m.fold(str.__mod__, layout + kind, (found,))
+
+    def number_of(self, kind: str, value: Value) -> Any:
+        """The number of an object that has a method for it; one that has none is stood for by an object of the same class name,
+        so that the message is CPython's."""
+        m = self.m
+        if type(value) is Node:
+            raise GraphBreak("FL205", f"%{kind} of a {value.cls.__name__}")
+        make, slots = NUMBERS.get(kind, (index, ()))
+        if all(m.observe.type_lookup(value.cls, name) is ABSENT for name in slots):
+            return type(value.cls.__name__, (), {})()
+        return m.need_constant(make(m, value), "FL207", "number known at run time only")
 
 
 def is_mapping(m: Machine, value: Value) -> bool:

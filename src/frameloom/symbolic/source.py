@@ -205,8 +205,8 @@ def _dict_item(base: dict, key: Any) -> Any:
     return found
 
 
-def _iterated(base: Any, _: Any) -> Any:
-    return base.__reduce__()[1][0]
+def _reduced(base: Any, _: Any) -> tuple:
+    return base.__reduce__()[1]
 
 
 def _emit_call(function: Callable, *fixed: Any) -> Callable[[Any, Any], None]:
@@ -269,8 +269,8 @@ STEPS: dict[str, Step] = {
     "dict_item": Step(_dict_item, _emit_call(_dict_item), lambda base, k: f"{base}[{k!r}]"),
     # The i-th key of a dictionary, by order.
     "dict_key": Step(_read_key, _emit_call(_read_key), lambda base, k: f"list({base})[{k}]"),
-    # What an iterator of a built-in sequence iterates, or the iterator that an enumerate counts.
-    "iterated": Step(_iterated, _emit_call(_iterated), lambda base, _: f"sequence of {base}"),
+    # The arguments by which pickle would make an iterator of a built-in sequence, or a getter of the module operator, anew.
+    "reduced": Step(_reduced, _emit_call(_reduced), lambda base, _: f"{base}.__reduce__()[1]"),
     "contents": Step(_contents, lambda out, _: out.load_attr("cell_contents"), lambda base, _: f"{base}.cell_contents"),
     "closure": Step(_closure_cell, _emit_call(_closure_cell), lambda base, k: f"{base}.__closure__[{k}]"),
     "code": _function_part("__code__"),

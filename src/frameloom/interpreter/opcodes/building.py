@@ -10,7 +10,7 @@ from frameloom.interpreter.registry import opcode
 from frameloom.interpreter.stores import dict_set, dict_update, set_add
 from frameloom.symbolic.layouts import list_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.values import Const
+from frameloom.symbolic.values import ABSENT, Const
 
 
 def _top(frame: Frame, count: int) -> list:
@@ -95,8 +95,11 @@ def map_add(frame: Frame, n: int) -> None:
 
 @opcode("LIST_EXTEND")
 def list_extend(frame: Frame, n: int) -> None:
-    target = frame.stack[-n - 1]
-    items = unpack(frame.session.machine, frame.stack[-1])
+    m = frame.session.machine
+    target, added = frame.stack[-n - 1], frame.stack[-1]
+    if not is_iterable(m, added):
+        raise m.error(TypeError, f"Value after * must be an iterable, not {added.cls.__name__}")
+    items = unpack(m, added)
     list_.replace(frame.session, target.body, list_.materialise(frame.session, target.body) + items)
     frame.stack.pop()
 
@@ -126,6 +129,12 @@ def unpack_sequence(frame: Frame, count: int) -> None:
     m = frame.session.machine
     items = _limited(m, frame.stack[-1], count)
     frame.stack[-1:] = reversed(items)
+
+
+def is_iterable(m: Any, value: Any) -> bool:
+    """Whether `iter(value)` has a method to call."""
+    lookup = m.observe.type_lookup
+    return lookup(value.cls, "__iter__") is not ABSENT or lookup(value.cls, "__getitem__") is not ABSENT
 
 
 def _limited(m: Any, value: Any, count: int) -> list:

@@ -12,6 +12,7 @@ from frameloom.symbolic.layouts import (  # noqa: F401  each module registers it
     exception,
     function,
     generator,
+    getter,
     iterator,
     list_,
     method,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
+from frameloom.symbolic.layouts import tuple_
 from frameloom.symbolic.layouts.base import Layout, register, replay
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Obj, Value
@@ -213,7 +214,7 @@ def look_into(session: Any, obj: Obj) -> None:
     """Fill the body of a real iterator whose class tells by `__reduce__` what it iterates, and guard what was seen."""
     position = position_of(obj.real.object)
     session.guard("CALL", obj.real.source, (stands_at, position, f"{{}} stands at {position}"))
-    over = None if position is None else session.observe.read(obj, "iterated")
+    over = None if position is None else tuple_.item(session, session.observe.read(obj, "reduced").body, 0)
     if obj.cls is enumerate:
         body: Any = LazyIterator(None, [over], Const(position))
     else:

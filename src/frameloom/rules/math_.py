@@ -1,0 +1,121 @@
+"""The module math on numbers that are known; what takes objects asks them for their number first."""
+
+from __future__ import annotations
+
+import cmath
+import math
+import types
+from typing import Any, Callable
+
+from frameloom.interpreter.iteration import unpack
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import _call_slot, binary, is_graph, is_host
+from frameloom.interpreter.registry import RULES
+from frameloom.rules.define import function
+from frameloom.rules.indexing import index_of
+from frameloom.rules.known import plain
+from frameloom.rules.number_ import make_float
+from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import ABSENT, Const, Node, Value
+
+OF_INTS = frozenset({math.gcd, math.lcm, math.factorial, math.comb, math.perm, math.isqrt})
+OWN = frozenset({math.fsum, math.prod, math.dist, math.floor, math.ceil, math.trunc}) | ({math.sumprod} if hasattr(math, "sumprod") else set())
+
+
+def _number(m: Machine, target: Callable, value: Value) -> Any:
+    """The number that a function of the module finds in an argument."""
+    found = plain(m, value)
+    if found is not MISSING:
+        return found
+    if type(value) is Node:
+        raise GraphBreak("FL202" if is_graph(value) else "FL207", f"{target.__module__}.{target.__name__} of a {value.cls.__name__}")
+    if target in OF_INTS:
+        return index_of(m, value)
+    if target.__module__ == "cmath":
+        raise GraphBreak("FL101", f"cmath.{target.__name__} of a {value.cls.__name__}")
+    if all(m.observe.type_lookup(value.cls, name) is ABSENT for name in ("__float__", "__index__")):
+        return type(value.cls.__name__, (), {})()  # CPython's message names the class
+    return m.need_constant(make_float(m, value), "FL207", "number known at run time only")
+
+
+def _rule(target: Callable) -> Callable:
+    def rule(m: Machine, *args: Value, **kwargs: Value) -> Value:
+        made = _of_domain(m, target, args) if any(type(arg) is Node for arg in args) and not kwargs else None
+        if made is not None:
+            return made
+        numbers = [_number(m, target, arg) for arg in args]
+        named = {name: _number(m, target, value) for name, value in kwargs.items()}
+        return m.fold(target, *numbers, **named)
+
+    return rule
+
+
+def _of_domain(m: Machine, target: Callable, args: tuple[Value, ...]) -> Value | None:
+    """A function of a number known at run time only: the domain's, or recorded to run with the host's numbers."""
+    if any(is_graph(arg) for arg in args):
+        found = m.domain.operator(m.session, f"math.{target.__name__}", list(args))
+        return None if found is NOT_HANDLED else found
+    if target in FLOATS and all(arg.cls is float for arg in args):
+        return m.session.record(target, tuple(args), {}, float, None, tape="host")
+    return None
+
+
+FLOATS = frozenset({math.tanh, math.atan, math.atan2, math.fabs, math.copysign, math.radians, math.erf, math.erfc})
+"""Functions that give a float for every float and never raise."""
+
+for _module in (math, cmath):
+    for _target in vars(_module).values():
+        if type(_target) is types.BuiltinFunctionType and _target not in OWN:
+            RULES[_target] = _rule(_target)
+
+
+def _rounding(target: Callable, slot_name: str, fallback: bool) -> None:
+    @function(target)
+    def round_(m: Machine, number: Value, /) -> Value:
+        found = plain(m, number)
+        if type(number) is Const:
+            return m.fold(target, found)
+        if type(number) is Node:
+            made = _of_domain(m, target, (number,))
+            if made is None:
+                raise GraphBreak("FL202" if is_graph(number) else "FL207", f"math.{target.__name__} of a {number.cls.__name__}")
+            return made
+        slot = m.observe.type_lookup(number.cls, slot_name)
+        if slot is not ABSENT:
+            return _call_slot(m, slot, number, [])
+        if not fallback:
+            raise m.error(TypeError, f"type {number.cls.__name__} doesn't define {slot_name} method")
+        return m.fold(target, _number(m, target, number))
+
+
+_rounding(math.floor, "__floor__", True)
+_rounding(math.ceil, "__ceil__", True)
+_rounding(math.trunc, "__trunc__", False)
+
+
+@function(math.prod)
+def product(m: Machine, iterable: Value, /, *, start: Value = Const(1)) -> Value:
+    numbers = [start, *unpack(m, iterable)]
+    if all(type(number) is Const for number in numbers):
+        return m.fold(math.prod, [number.value for number in numbers[1:]], start=start.value)
+    total = start
+    for number in numbers[1:]:
+        total = binary(m, "*", total, number)
+    return total
+
+
+@function(math.fsum)
+def precise_sum(m: Machine, iterable: Value, /) -> Value:
+    return m.fold(math.fsum, [_number(m, math.fsum, value) for value in unpack(m, iterable)])
+
+
+def _of_points(target: Callable) -> None:
+    @function(target)
+    def apply(m: Machine, p: Value, q: Value, /) -> Value:
+        points = [tuple(_number(m, target, value) for value in unpack(m, point)) for point in (p, q)]
+        return m.fold(target, *points)
+
+
+_of_points(math.dist)
