@@ -19,6 +19,7 @@ from frameloom.rules.define import function, methods
 from frameloom.rules.generic import static_classes
 from frameloom.rules.known import whole
 from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.keys import host_hashable
 from frameloom.symbolic.layouts import tuple_
 from frameloom.symbolic.observe import namespace_of
 from frameloom.symbolic.reading import Reading
@@ -84,6 +85,25 @@ def _origin(m: Machine, alias: Value) -> Value:
 
 
 ALGORITHMS[types.GenericAlias.__dict__["__getattribute__"]] = alias_get
+
+
+@methods(types.GenericAlias, "__eq__")
+def alias_eq(m: Machine, alias: Value, other: Value, /) -> Value:
+    """Equal where class and parameters are, which are classes and constants."""
+    if other.cls is not types.GenericAlias:
+        return NOT_IMPLEMENTED
+    pair = [m.observe.known(each) for each in (alias, other)]
+    if any(part is MISSING or not host_hashable(part.__args__) for part in pair):
+        return NotImplemented
+    return boolean(pair[0] == pair[1])
+
+
+def union_get(m: Machine, union: Value, name: str) -> Value:
+    """`types.UnionType.__getattribute__`."""
+    return get_attribute(m, m.observe.constant(types.UnionType), name) if name == "__module__" else generic_get(m, union, name)
+
+
+ALGORITHMS[types.UnionType.__dict__["__getattribute__"]] = union_get
 
 
 def call_alias(m: Machine, alias: Value, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:

@@ -1,0 +1,115 @@
+"""Runs a function by Python and compiled, with the entry of every frame run in replay, and compares what each call leaves."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from frameloom.codegen.plan import Break
+from frameloom.compile.pipeline import Capture
+from frameloom.interpreter.exits import EXCEPTION_EXIT
+from frameloom.symbolic.domain import Domain
+
+from tests.differential.compiled import Compiled
+
+DEEPEST = 8
+
+
+def whole(function: Callable, *makers: Callable, calls: int = 2, state: Callable = tuple) -> Compiled:
+    """The function runs as eager does, without a break, and its entry serves the later calls.
+
+    `makers` make the arguments of each call; `state()` is what else must be the same after each call.
+    """
+    compiler = compared(function, makers, calls, state)
+    found = reasons(compiler)
+    assert not found, f"{function.__name__} breaks with {found}"
+    roots = [capture for capture in compiler.captures if capture.trace.program.code is function.__code__]
+    assert len(roots) == 1, f"{function.__name__} is captured {len(roots)} times"
+    return compiler
+
+
+def breaks(kind: str, function: Callable, *makers: Callable, state: Callable = tuple) -> None:
+    """The function runs as eager does, with a break of this kind first."""
+    found = reasons(compared(function, makers, 2, state))
+    assert found and found[0].startswith(kind), f"{function.__name__} breaks with {found}"
+
+
+def compared(function: Callable, makers: tuple, calls: int, state: Callable) -> Compiled:
+    """Run both; AssertionError where they differ, the compiler's own error where it has one."""
+    expected = [outcome(function, makers, state) for _ in range(calls)]
+    compiler = Compiled(Domain(), replay=True)
+    run = compiler.of(function)
+    found = [outcome(run, makers, state) for _ in range(calls)]
+    if compiler.faults:
+        raise compiler.faults[0]
+    assert found == expected, f"compiled: {found}\neager:    {expected}"
+    assert compiler.captures, f"{function.__name__} was not captured"
+    return compiler
+
+
+def outcome(function: Callable, makers: tuple, state: Callable) -> tuple:
+    """The picture of a call's result or exception, of its arguments afterwards, and of the state."""
+    arguments = [make() for make in makers]
+    try:
+        result = ("returned", function(*arguments))
+    except Exception as error:
+        result = ("raised", error)
+    return picture((result, arguments, state()), {})
+
+
+def reasons(compiler: Compiled) -> list[str]:
+    """The kinds of the graph breaks with their details, in order; exceptions that leave a frame are none."""
+    exits = [capture.trace.exit for capture in compiler.captures if isinstance(capture, Capture)]
+    broken = [exit_.reason for exit_ in exits if type(exit_) is Break and exit_.reason.kind != EXCEPTION_EXIT]
+    return [f"{reason.kind} {reason.details}" for reason in broken]
+
+
+# -- pictures --------------------------------------------------------------------------------------------------------
+
+
+def picture(value: Any, seen: dict[int, int]) -> Any:
+    """What a value is, in comparable form: classes, contents, and which parts are one object."""
+    cls = type(value)
+    if cls in (int, str, float, bool, bytes, complex, type(None)) or isinstance(value, (type, types.ModuleType)):
+        return (cls.__name__, value)
+    if id(value) in seen:
+        return ("again", seen[id(value)])
+    seen[id(value)] = len(seen)
+    if len(seen) > 400:
+        return cls
+    for base, parts in PARTS.items():
+        if isinstance(value, base):
+            return (cls, [picture(part, seen) for part in parts(value)])
+    if hasattr(value, "__dict__") and cls.__module__ not in ("builtins", "typing"):
+        return (cls, [(name, picture(part, seen)) for name, part in vars(value).items()], _slots(value, seen))
+    return (cls, _slots(value, seen))
+
+
+def _slots(value: Any, seen: dict) -> list:
+    names = [name for base in type(value).__mro__ for name in base.__dict__.get("__slots__", ())]
+    return [(name, picture(getattr(value, name), seen)) for name in names if hasattr(value, name)]
+
+
+def _of_function(value: types.FunctionType) -> list:
+    cells = [cell.cell_contents for cell in value.__closure__ or () if cell != types.CellType()]
+    named = [value.__name__, value.__qualname__, value.__doc__, value.__module__]
+    return [*named, value.__defaults__, value.__kwdefaults__, value.__annotations__, vars(value), cells]
+
+
+def _of_exception(value: BaseException) -> list:
+    return [value.args, value.__cause__, value.__context__, value.__suppress_context__, vars(value)]
+
+
+PARTS: dict[type, Callable] = {
+    tuple: list,
+    list: list,
+    set: sorted,
+    dict: lambda value: [part for item in value.items() for part in item] + [getattr(value, "__dict__", {})],
+    types.MappingProxyType: lambda value: [dict(value)],
+    types.FunctionType: _of_function,
+    types.MethodType: lambda value: [value.__func__, value.__self__],
+    BaseException: _of_exception,
+    types.CellType: lambda value: [value.cell_contents],
+    property: lambda value: [value.fget, value.fset, value.fdel, value.__doc__],
+}
