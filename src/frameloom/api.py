@@ -47,6 +47,8 @@ class Options:
 
     def __call__(self, target: Any) -> Any:
         """`target`, compiled."""
+        if isinstance(target, (staticmethod, classmethod)):
+            return type(target)(self(target.__func__))
         if isinstance(target, _module_class()):
             from frameloom.pytorch.module import compiled_module, original
 

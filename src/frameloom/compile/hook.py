@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from frameloom import config
 from frameloom.codegen.plan import Break
-from frameloom.codegen.resume import ByCode
+from frameloom.codegen.resume import ByCode, origin_of
 from frameloom.compile import collector, recompiles
 from frameloom.compile.cache import CodeRecord, Records
 from frameloom.compile.locations import chain_of, first_line
@@ -64,8 +64,7 @@ class Compiler:
     # -- called by the engine --------------------------------------------------------------------------------------
     def compile(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, misses: tuple) -> Any:
         """An Entry for the call, or a decision to run it eagerly.  Raises errors that are the user's to see."""
-        everything = self.settings.replay or self.roots.get(code) is True
-        answer = ANSWERS.get(verdict(function, code, everything))
+        answer = ANSWERS.get(verdict(function, code, self._asked_for(code)))
         if answer is not None:
             return answer
         unfit = self.settings.domain.unfit()
@@ -74,6 +73,8 @@ class Compiler:
             return None
         record = self.records.of(code)
         try:
+            if self._is_unfit(code):
+                return None
             if misses and not self._learn(function, code, arguments, misses, record):
                 return None
             return self._capture(function, code, arguments, record)
@@ -88,6 +89,14 @@ class Compiler:
     def notice(self, kind: str) -> None:
         """Frames run eagerly for a reason of the interpreter's; they are counted in C."""
         events.announce(BreakReport.of(NOTICES[kind]))
+
+    def _is_unfit(self, code: types.CodeType) -> bool:
+        """Whether the domain says that nothing must be captured now."""
+        reason = self.settings.domain.unfit()
+        if reason is not None:
+            kind, detail = reason
+            events.eager(BreakReport.of(kind, (first_line(code),), detail))
+        return reason is not None
 
     # -- stages ----------------------------------------------------------------------------------------------------
     def _learn(
@@ -120,10 +129,14 @@ class Compiler:
             self.settings.on_capture(captured)
         else:
             captured.trace.session.close()
-        if not self.settings.replay and is_fruitless(captured.plan):
+        if is_fruitless(captured.plan) and not self._asked_for(code):
             return self._fruitless(record)
         record.fruitless = 0
         return captured.entry
+
+    def _asked_for(self, code: types.CodeType) -> bool:
+        """Whether the frame is one that gets an entry in any case: the user's function, or what goes on behind a break of it."""
+        return self.settings.replay or self.roots.get(code) is True or origin_of(code) is not None
 
     def _accept(self, trace: Trace) -> bool:
         return not (self.settings.fullgraph and trace.is_break)

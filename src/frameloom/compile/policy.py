@@ -50,11 +50,11 @@ def is_made(code: types.CodeType) -> bool:
     return HIDDEN in code.co_varnames and origin_of(code) is None or runs_again(code)
 
 
-def verdict(function: types.FunctionType, code: types.CodeType, root: bool) -> Verdict:
-    """What to do with a frame; `root` says that the user asked for just this function (or for every one)."""
+def verdict(function: types.FunctionType, code: types.CodeType, asked_for: bool) -> Verdict:
+    """What to do with a frame; `asked_for` says that the user asked for just this function, or for every one."""
     if is_made(code):
         return Verdict.PASS
-    if root or origin_of(code) is not None:
+    if asked_for:
         return Verdict.CAPTURE
     module = function.__globals__.get("__name__")
     if isinstance(module, str) and _is_below(module, LEFT_MODULES):

@@ -121,11 +121,16 @@ def _break(session: Session, suspended: Suspend) -> Break:
 def _that_can_wait(session: Session, frames: list[Frame]) -> list[Frame]:
     """The frames down to the first that has no way to wait for the next one; that one takes its instruction back."""
     for position, frame in enumerate(frames[:-1]):
-        if not _can_wait(session, frame):
+        if _is_hidden(frames[position + 1]) or not _can_wait(session, frame):
             session.rollback(frame.mark)
             frame.link = None
             return frames[: position + 1]
     return frames
+
+
+def _is_hidden(frame: Frame) -> bool:
+    """Whether the frame is of a function of this package that stands for one of C: no traceback must show it."""
+    return str(frame.globals.get("__name__")).startswith("frameloom.rules.")
 
 
 def _can_wait(session: Session, frame: Frame) -> bool:

@@ -26,6 +26,7 @@ def compiled_module(module: torch.nn.Module, call: Any, recipe: Callable[[torch.
         "__call__": staticmethod(call),
         "__reduce_ex__": _reduce,
         "__deepcopy__": _deepcopy,
+        "__copy__": _copy,
         ORIGINAL: _Held(module),
         RECIPE: _Held(recipe),
     }
@@ -56,6 +57,10 @@ def _recipe(module: Any) -> Callable[[Any], Any]:
 def _deepcopy(self: Any, memo: dict) -> Any:
     recipe = _recipe(self)
     return recipe(copy.deepcopy(original(self), memo))
+
+
+def _copy(self: Any) -> Any:
+    return _recipe(self)(copy.copy(original(self)))
 
 
 def _reduce(self: Any, protocol: Any) -> tuple:

@@ -1,0 +1,305 @@
+"""What happens when no entry fits: recompiles and their reasons, limits, refusals, faults of the compiler."""
+from __future__ import annotations
+
+import contextvars
+import logging
+from typing import Any
+
+import pytest
+
+from frameloom import config
+from frameloom.compile import hook
+from frameloom.compile.callables import compiled, reset
+from frameloom.compile.hook import Settings
+from frameloom.diagnostics import events
+from frameloom.diagnostics.errors import GraphBreakError, InternalError
+from frameloom.interpreter.registry import refuse
+from frameloom.symbolic.domain import Domain
+from tests.compile.calls import Compiled
+from tests.toy.array import array
+from tests.toy.domain import ToyDomain
+
+
+def breaks() -> None:
+    pass
+
+
+refuse("FL401", "the test breaks here", breaks)
+
+
+@pytest.fixture(autouse=True)
+def fresh_counters():
+    reset()
+    yield
+    reset()
+
+
+def heard(kind: str, call: Any, *args: Any) -> list[dict]:
+    """The events of one kind while a call runs."""
+    found: list[dict] = []
+    with events.listen(lambda name, data: found.append(data) if name == kind else None):
+        call(*args)
+    return found
+
+
+# -- recompiles --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("first", "second", "check", "path", "new"), [
+    (1, 2, "EQUAL", "a", "2"),
+    ([1], [1, 2], "LENGTH", "a", "a list of 2"),
+    ([1], (1,), "TYPE", "a", "a tuple of 1"),
+    ({"n": 1}, {"m": 1}, "KEYS", "a", "a dict of 1"),
+    (int, str, "IS", "a", "class str"),
+])
+def test_a_recompile_says_what_changed(first, second, check, path, new) -> None:
+    def function(a):
+        return [x for x in a] if type(a) in (list, tuple, dict) else a
+
+    call = Compiled(function)
+    call(first)
+    (data,) = heard("recompile", call, second)
+    report = data["report"]
+    assert (report.check, report.path, report.new) == (check, path, new)
+    assert report.function.endswith("function")
+    assert report.chain[0].lineno == function.__code__.co_firstlineno + 1
+    assert events.stats().recompiles == {f"{check} {path}": 1}
+
+
+def test_what_is_gone_is_said_to_be() -> None:
+    def function(table):
+        return table["a"] if "a" in table else None
+
+    call = Compiled(function)
+    call({"a": 1})
+    (data,) = heard("recompile", call, {})
+    assert data["report"].new == "a dict of 0"
+
+
+def test_the_limit_of_entries_is_announced_and_the_call_runs(caplog) -> None:
+    def function(a):
+        return a + 1
+
+    call = Compiled(function)
+    with config.patch(recompile_limit=3), caplog.at_level(logging.WARNING, "frameloom"):
+        assert [call(n) for n in range(6)] == [n + 1 for n in range(6)]
+        assert call(0) == 1
+    assert len(call.captures) == 3
+    assert events.stats().eager["FL902"] == 3
+    assert [record.getMessage().count("FL902") > 0 for record in caplog.records] == [True]
+
+
+def test_entries_within_the_limit_go_on_to_be_used() -> None:
+    call = Compiled(lambda a: a + 1)
+    with config.patch(recompile_limit=2):
+        for n in range(5):
+            call(n)
+        hits = call.hits
+        call(1)
+    assert call.hits == hits + 1
+
+
+# -- what is captured ----------------------------------------------------------------------------------------------------
+
+
+def outer(a, function):
+    return contextvars.Context().run(function, a)
+
+
+def plain(a):
+    return a
+
+
+def adds(a):
+    return a + a
+
+
+def normal(function: Any, domain: Domain) -> Any:
+    return compiled(function, Settings(domain))
+
+
+def test_a_function_below_an_unknown_call_is_captured_where_it_has_operations() -> None:
+    call = normal(outer, ToyDomain())
+    with config.patch(strict=True):
+        for _ in range(6):
+            result = call(array(1.0, 2.0), adds)
+    assert result.numbers() == [2.0, 4.0]
+    assert len(call.engine.entries(adds.__code__)) == 1
+
+
+def test_a_function_without_operations_is_given_up_after_a_few_captures() -> None:
+    call = normal(outer, ToyDomain())
+    names = []
+    with config.patch(strict=True), events.listen(lambda kind, data: names.append(data.get("name")) if kind == "frame" else None):
+        for _ in range(8):
+            assert call(1, plain) == 1
+    assert names.count("plain") == 3
+    assert call.engine.entries(plain.__code__) == ()
+
+
+def test_the_standard_library_is_no_root() -> None:
+    import textwrap
+
+    def function(text):
+        return contextvars.Context().run(textwrap.dedent, text)
+
+    call = normal(function, ToyDomain())
+    assert call("  a") == "a"
+    assert call.engine.entries(textwrap.dedent.__code__) == ()
+    assert repr(call.engine.decision(textwrap.dedent.__code__)) == "SKIP"
+
+
+# -- refusing ------------------------------------------------------------------------------------------------------------
+
+
+def test_fullgraph_refuses_a_break_and_says_where() -> None:
+    def inner(a):
+        breaks()
+        return a
+
+    def function(a):
+        return inner(a + a)
+
+    call = compiled(function, Settings(ToyDomain(), fullgraph=True))
+    for _ in range(2):
+        with pytest.raises(GraphBreakError) as caught:
+            call(array(1.0))
+    report = caught.value.report
+    assert (report.kind.code, report.captured) == ("FL401", 1)
+    assert [location.lineno for location in report.chain] == [
+        inner.__code__.co_firstlineno + 1, function.__code__.co_firstlineno + 1,
+    ]
+    assert caught.value.__context__ is None
+
+
+def test_fullgraph_lets_the_users_exception_out() -> None:
+    def function(a):
+        b = a + a
+        raise KeyError(b.size)
+
+    call = compiled(function, Settings(ToyDomain(), fullgraph=True))
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            call(array(1.0))
+    assert events.stats().user_exceptions == 1
+    assert not events.stats().breaks
+
+
+def test_an_unfit_moment_runs_eagerly() -> None:
+    class Unfit(Domain):
+        def unfit(self):
+            return "FL910", "a mode is active"
+
+    call = compiled(plain, Settings(Unfit()))
+    assert [call(1), call(2)] == [1, 2]
+    assert events.stats().eager == {"FL910": 2}
+    assert call.engine.entries(plain.__code__) == ()
+
+
+# -- faults ----------------------------------------------------------------------------------------------------------------
+
+
+class Fault(Exception):
+    """A fault of the compiler."""
+
+
+def fails(*args: Any) -> Any:
+    raise Fault("inside")
+
+
+def test_a_fault_of_the_compiler_is_one_warning_and_an_eager_run(monkeypatch, caplog, tmp_path) -> None:
+    monkeypatch.setattr(hook, "compile_frame", fails)
+    call = compiled(plain, Settings(Domain()))
+    with config.patch(strict=False, report_directory=str(tmp_path)), caplog.at_level(logging.WARNING, "frameloom"):
+        assert [call(1), call(2)] == [1, 2]
+    (record,) = caplog.records
+    (report,) = tmp_path.iterdir()
+    assert str(report) in record.getMessage()
+    assert "Fault: inside" in report.read_text()
+    assert events.stats().eager["FL901"] == 1
+
+
+def test_strict_raises_the_fault(monkeypatch) -> None:
+    monkeypatch.setattr(hook, "compile_frame", fails)
+    call = compiled(plain, Settings(Domain()))
+    with config.patch(strict=True), pytest.raises(InternalError, match="inside") as caught:
+        call(1)
+    assert type(caught.value.__cause__) is Fault
+
+
+# -- marks -------------------------------------------------------------------------------------------------------------------
+
+
+def test_compiled_callables_are_inlined_and_disabled_ones_break() -> None:
+    import frameloom
+
+    inner = compiled(adds, Settings(ToyDomain()))
+    eager = frameloom.disable(adds)
+    domain = ToyDomain()
+    call = Compiled(lambda a: inner(a) + eager(a), domain)
+    assert call(array(1.0)).numbers() == [4.0]
+    assert len(domain.graphs) == 2
+    assert events.stats().breaks == {"FL402": 1}
+
+
+def test_questions_and_requests() -> None:
+    import frameloom
+
+    def function(a):
+        b = a + a
+        asked = frameloom.is_compiling()
+        frameloom.graph_break()
+        return (b + a).numbers(), asked, frameloom.is_compiling()
+
+    domain = ToyDomain()
+    call = Compiled(function, domain)
+    assert call(array(1.0)) == ([3.0], True, True)
+    assert not frameloom.is_compiling()
+    assert events.stats().breaks["FL401"] == 1
+
+
+def asked() -> bool:
+    import frameloom
+
+    return frameloom.is_compiling()
+
+
+def test_what_runs_eagerly_below_knows_that_it_is_below() -> None:
+    import frameloom
+
+    call = Compiled(lambda: frameloom.disable(asked)())
+    assert call() is True
+    assert not asked()
+
+
+def test_operation_and_constant_result() -> None:
+    import frameloom
+
+    seen = []
+
+    @frameloom.assume_constant_result
+    def setting(name):
+        seen.append(name)
+        return len(name)
+
+    call = Compiled(lambda: setting("abc") + 1)
+    assert [call(), call()] == [4, 4]
+    assert seen == ["abc"]
+    with pytest.raises(TypeError):
+        frameloom.assume_constant_result(len)
+
+
+# -- reset ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_reset_forgets_entries() -> None:
+    call = Compiled(plain)
+    call(1)
+    assert call.compiler.engine.entries(plain.__code__)
+    from frameloom.compile import callables
+
+    callables.COMPILERS.add(call.compiler)
+    reset()
+    assert call.compiler.engine.entries(plain.__code__) == ()
+    assert call(1) == 1
+    assert len(call.captures) == 2
