@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import opcode
 import weakref
+from collections.abc import Iterator
 from itertools import repeat
 from types import CodeType
 from typing import Any
@@ -74,6 +75,27 @@ def argument_count(code: CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount + stars
 
 
+def _originals(data: bytes) -> Iterator[tuple[int, int, int, list[tuple[int, int]]]]:
+    """The groups as they stand in the code: first unit, unit of the last opcode, unit behind, (opcode, argument) pairs."""
+    unit, end = 0, len(data) // 2
+    while unit < end:
+        first, arg = unit, 0
+        raws: list[tuple[int, int]] = []
+        while True:
+            op = data[2 * unit]
+            arg = arg << 8 | data[2 * unit + 1]
+            unit += 1
+            if op == _EXTENDED_ARG:
+                continue
+            last = unit - 1
+            unit += _CACHES[op]
+            raws.append((op, arg))
+            if op not in _CONTINUES:
+                break
+            arg = 0
+        yield first, last, unit, raws
+
+
 def _halves(raws: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     """A superinstruction on two slots is two groups, of the plain instructions that it stands for."""
     op, arg = raws[-1]
@@ -101,47 +123,35 @@ class _Decoder:
         return Program(self.code, instructions, read_slots(self.code), tuple(self.groups), self._start(), handlers)
 
     def _read(self) -> None:
-        code = self.code
-        data = code.co_code
-        positions = [*map(Position._make, code.co_positions())]
-        view = View(code.co_consts, code.co_names)
-        ops, args = self.ops, self.args
-        unit, end = 0, len(data) // 2
-        while unit < end:
-            first = unit
-            arg = 0
-            raws: list[tuple[int, int]] = []
-            while True:
-                op = data[2 * unit]
-                arg = arg << 8 | data[2 * unit + 1]
-                unit += 1
-                if op == _EXTENDED_ARG:
-                    continue
-                raws.append((op, arg))
-                if op not in _CONTINUES:
-                    break
-                unit += _CACHES[op]
-                arg = 0
-            last = unit - 1
-            unit += _CACHES[op]
+        view = View(self.code.co_consts, self.code.co_names)
+        places = [*self.code.co_positions()]
+        place: Any = None
+        for first, last, after, raws in _originals(self.code.co_code):
+            if places[last] != place:
+                place = places[last]
+                position = Position._make(place)
             self.group_at[first] = len(self.groups)
             for members in _halves(raws):
                 view.raws = members
-                op, arg = members[-1]
-                row = _TABLE[op]
-                if row is None:
-                    raise DecodeError(f"{opcode.opname[op]} in {code.co_qualname} has no row")
-                begin = len(ops)
-                for canonical, value in row(view, arg, unit):
-                    if canonical in JUMPS:
-                        self.jumps.append(len(ops))
-                    ops.append(canonical)
-                    args.append(value)
-                count = len(ops) - begin
-                self.origins.extend(repeat(len(self.groups), count))
-                self.positions.extend(repeat(positions[last], count))
-                self.groups.append(Group(2 * first, tuple(members), begin, count))
                 self.opcode_units.append(last)
+                self._expand(view, 2 * first, after, position)
+
+    def _expand(self, view: View, offset: int, after: int, position: Position) -> None:
+        """One group, whose raws the view has, at a byte offset and before the code unit `after`."""
+        op, arg = view.raws[-1]
+        row = _TABLE[op]
+        if row is None:
+            raise DecodeError(f"{opcode.opname[op]} in {self.code.co_qualname} has no row")
+        ops = self.ops
+        begin = len(ops)
+        for canonical, value in row(view, arg, after):
+            if canonical in JUMPS:
+                self.jumps.append(len(ops))
+            ops.append(canonical)
+            self.args.append(value)
+            self.origins.append(len(self.groups))
+            self.positions.append(position)
+        self.groups.append(Group(offset, tuple(view.raws), begin, len(ops) - begin))
 
     def _aim(self) -> None:
         for index in self.jumps:
