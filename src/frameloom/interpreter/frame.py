@@ -10,9 +10,10 @@ from frameloom.symbolic.values import UNBOUND, Obj, Value
 class Link(NamedTuple):
     """How a frame waits for the frame it called, so that a break can suspend both (DESIGN section 7).
 
-    kind: "result" (the callee's result is the result of the instruction), "drop" (it is ignored), "value" (it is ignored
-    and `value` is the result), "truth" (its truth is the result), "not" (the inverse of its truth); depth: how many stack
-    entries stay below the operands of the instruction.
+    kind: "result" (the callee's result is the result of the instruction), "drop" (it is ignored), "value" (it must be None,
+    and `value` is the result), "truth" (its truth is the result), "not" (the inverse of its truth), "bool" (it must be a
+    bool), "length" (it must be a length, whose truth is the result), "next" (the next item of an iterator, which
+    StopIteration ends); depth: how many stack entries stay below the operands of the instruction.
     """
 
     kind: str

@@ -347,7 +347,7 @@ def truth(m: Machine, value: Value, link: Link | None = None) -> Value:
             return truth(m, _settle(m, value))
     slot = m.observe.type_lookup(value.cls, "__bool__")
     if slot is not ABSENT:
-        result = _call_slot(m, slot, value, [], link and link._replace(kind="truth"))
+        result = _call_slot(m, slot, value, [], link and link._replace(kind="bool"))
         if result.cls is not bool:
             raise m.error(TypeError, f"__bool__ should return bool, returned {result.cls.__name__}")
         return result if type(result) is Const else truth(m, result)
