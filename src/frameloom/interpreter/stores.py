@@ -12,11 +12,12 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import equal, is_host
 from frameloom.symbolic.keys import class_hashable, handle_of
 from frameloom.symbolic.kinds import ATOMS
-from frameloom.symbolic.layouts import dict_, set_
+from frameloom.symbolic.layouts import dict_, set_, tuple_
 from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.layouts.method import MethodBody
 from frameloom.symbolic.layouts.payload import PayloadBody, RunTimeBody
 from frameloom.symbolic.layouts.reference import ReferenceBody
+from frameloom.symbolic.layouts.tuple_ import TupleBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
 
@@ -70,12 +71,18 @@ def _plain_handle(m: Machine, key: Value) -> Any:
     if type(key) is Obj and type(key.body) is RunTimeBody:
         return key
     if type(key) is Obj and isinstance(key.body, PayloadBody):
-        base = storage_base(key.cls)
-        same = all(m.observe.peek_type(key.cls, name) is base.__dict__[name] for name in ("__hash__", "__eq__"))
-        return key.body.value.value if same else handle_of(m.session, key)
+        return key.body.value.value if _keyed_as_base(m, key) else handle_of(m.session, key)
+    if type(key) is Obj and isinstance(key.body, TupleBody) and key.cls is not tuple:
+        return handle_of(m.session, m.tuple(key.body.items)) if _keyed_as_base(m, key) else None
     if type(key) is Obj and isinstance(key.body, MethodBody):
         return (MethodBody, key.body.self, key.body.function)
     return handle_of(m.session, key)
+
+
+def _keyed_as_base(m: Machine, key: Obj) -> bool:
+    """Whether an instance of a subclass hashes and compares as the class of C that it stands on."""
+    base = storage_base(key.cls)
+    return all(m.observe.peek_type(key.cls, name) is base.__dict__[name] for name in ("__hash__", "__eq__"))
 
 
 def _met(m: Machine, holder: Any, key: Value, hashed: int, new: Any) -> Any:
@@ -118,10 +125,6 @@ def hash_value(m: Machine, key: Value) -> int:
         return m.fold(hash, key.value).value
     if type(key) is Node:
         raise GraphBreak("FL207", "hash of a value known at run time only")
-    if key.cls is tuple:
-        from frameloom.symbolic.layouts import tuple_
-
-        return hash(tuple(_Hash(hash_value(m, item)) for item in tuple_.items(m.session, key.body)))
     slot = m.observe.type_lookup(key.cls, "__hash__")
     if type(slot) is Const:
         return _c_hash(m, key, slot.value)
@@ -134,6 +137,8 @@ def _c_hash(m: Machine, key: Value, slot: Any) -> int:
     """The hash by a method in C: known for what has the storage of an atom or a frozenset."""
     if slot is None:
         raise m.error(TypeError, f"unhashable type: '{key.cls.__name__}'")
+    if type(key) is Obj and isinstance(key.body, TupleBody) and slot is tuple.__hash__:
+        return hash(tuple(_Hash(hash_value(m, item)) for item in tuple_.items(m.session, key.body)))
     if type(key) is Obj and isinstance(key.body, PayloadBody):
         return m.fold(slot, key.body.value.value).value
     if key.cls is frozenset:

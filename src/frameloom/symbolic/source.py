@@ -8,7 +8,7 @@ entry.
 from __future__ import annotations
 
 import types
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.instance_dict import MISSING, instance_dict_item
@@ -197,6 +197,13 @@ def _sequence_item(base: Any, index: int) -> Any:
         raise Missing(index) from error
 
 
+def _deque_item(base: deque, index: int) -> Any:
+    try:
+        return deque.__getitem__(base, index)
+    except IndexError as error:
+        raise Missing(index) from error
+
+
 def _dict_item(base: dict, key: Any) -> Any:
     missing = Missing
     found = dict.get(base, key, missing)
@@ -266,6 +273,7 @@ STEPS: dict[str, Step] = {
     ),
     # Storage of lists and tuples, whatever a subclass's __getitem__ says.
     "item": Step(_sequence_item, _emit_call(_sequence_item), lambda base, k: f"{base}[{k!r}]"),
+    "deque_item": Step(_deque_item, _emit_call(_deque_item), lambda base, k: f"{base}[{k!r}]"),
     "dict_item": Step(_dict_item, _emit_call(_dict_item), lambda base, k: f"{base}[{k!r}]"),
     # The i-th key of a dictionary, by order.
     "dict_key": Step(_read_key, _emit_call(_read_key), lambda base, k: f"list({base})[{k}]"),

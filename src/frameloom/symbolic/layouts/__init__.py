@@ -6,6 +6,7 @@ from frameloom.symbolic.layouts.base import LAYOUTS, REPLAYS, Layout, layout_of
 from frameloom.symbolic.layouts import (  # noqa: F401  each module registers its layouts
     attributes,
     cell,
+    deque_,
     descriptor,
     dict_,
     effect,
