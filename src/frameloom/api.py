@@ -155,14 +155,6 @@ def mark_dynamic(tensor: Any, dimension: int | tuple[int, ...] | list[int]) -> N
     marks.mark_dynamic(tensor, dimension)
 
 
-def mark_static(tensor: Any, dimension: int | tuple[int, ...] | list[int] | None = None) -> None:
-    """Keep a dimension of a tensor (all of them by default) fixed, whatever `dynamic` says."""
-    _need_torch("mark_static")
-    from frameloom.pytorch import marks
-
-    marks.mark_static(tensor, dimension)
-
-
 def reset() -> None:
     """Forget every capture, counter and announcement of the process.  Calls that run go on."""
     if _unsupported() is None:

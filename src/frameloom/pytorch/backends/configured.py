@@ -22,6 +22,9 @@ def configured_backend(backend: Any, mode: str | None, options: Mapping[str, Any
     for name in given:
         if name not in taken and not any(p.kind is inspect.Parameter.VAR_KEYWORD for p in taken.values()):
             raise WrongOption(f"backend {backend!r} takes no {name}")
+    check = getattr(found, "check", None)  # a backend may look at its options before there is a graph
+    if check is not None:
+        check(mode, options)
     made = functools.partial(found, **given)
     made.frameloom_name = backend if isinstance(backend, str) else getattr(found, "__qualname__", type(found).__qualname__)
     return made

@@ -44,3 +44,6 @@ def settings(mode: str | None, options: Mapping[str, Any] | None) -> dict[str, A
             raise WrongOption(f"option {name!r} is a {type(known[plain]).__name__}, not {value!r}")
         chosen[plain] = value
     return chosen
+
+
+inductor.check = settings  # type: ignore[attr-defined]
