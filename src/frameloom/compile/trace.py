@@ -20,6 +20,7 @@ from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.opcodes.exceptions import Traceback
+from frameloom.symbolic.layouts import layout_of
 from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.session import Session
 from frameloom.symbolic.signals import RestartCapture, Suspend
@@ -58,6 +59,7 @@ def trace(
         domain.begin(session)
         exit_ = _run(session, frame)
         _require_unseen(session, exit_)
+        _require_buildable(session, exit_)
         _guard_distinct(session)
     finally:
         domain.abandon(session)
@@ -68,7 +70,7 @@ def source_at(session: Session, path: tuple) -> Source:
     """The source of a session that a path of (step, key) names."""
     (step, key), *rest = path
     if step == "const":
-        source = session.sources.const(key.object)
+        source = session.sources.const(key.held)
     else:
         source = session.sources._root(step, key)
     for step, key in rest:
@@ -86,16 +88,16 @@ def path_of(source: Source) -> tuple:
 class Held:
     """An object by identity."""
 
-    __slots__ = ("object",)
+    __slots__ = ("held",)
 
     def __init__(self, held: Any) -> None:
-        self.object = held
+        self.held = held
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Held and other.object is self.object
+        return type(other) is Held and other.held is self.held
 
     def __hash__(self) -> int:
-        return id(self.object)
+        return id(self.held)
 
 
 def _run(session: Session, frame: Frame) -> Any:
@@ -200,13 +202,28 @@ def _require_unseen(session: Session, exit_: Any) -> None:
     """An exception that a handler caught has no real traceback: where it outlives the trace, the next try breaks at its raise."""
     if not session.raised:
         return
-    reached = Reached()
-    reached.add(exit_.values())
-    reached.add(value for operation in session.operations for value in values_of(operation))
-    for obj in reached.fresh:
+    for obj in _outliving(session, exit_):
         exception = obj.body.exception if type(obj.body) is Traceback else obj
         if isinstance(exception.body, ExceptionBody) and exception.body.raised:
             raise RestartCapture(("raise", *exception.body.raised))
+
+
+def _outliving(session: Session, exit_: Any) -> list[Obj]:
+    """The fresh objects that the trace leaves behind."""
+    reached = Reached()
+    reached.add(exit_.values())
+    reached.add(value for operation in session.operations for value in values_of(operation))
+    return reached.fresh
+
+
+def _require_buildable(session: Session, exit_: Any) -> None:
+    """An object that cannot be made anew must not outlive the trace: the next try breaks where it is made."""
+    if not session.binds:
+        return
+    for obj in _outliving(session, exit_):
+        if layout_of(obj.cls).is_bound(obj):
+            program, index, _ = obj.where
+            raise RestartCapture(("make", program.code, index))
 
 
 # -- aliases ---------------------------------------------------------------------------------------------------------
