@@ -10,14 +10,19 @@ from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import INPUT, Node
 
 
-def share(state: State, node: Node, base: Node, safe: bool) -> None:
-    """A new node shares the storage of `base`; `safe` tells whether autograd lets writes through it."""
+def share(state: State, node: Node, argument: Node, differentiable: bool, safe: bool) -> None:
+    """A new node shares the storage of `argument`; see `state.View`."""
     journal = state.session.journal
-    known = state.views.get(base)
-    root = base if known is None else known.root
-    safe = safe and (known is None or known.safe) and state.grad and not state.inference
-    journal.set_item(state.views, node, View(root, safe))
+    known = state.views.get(argument)
+    root = argument if known is None else known.root
+    base = None
+    if differentiable and not state.inference:
+        base = argument if known is None or known.base is None else known.base
+    safe = safe and base is not None and state.grad and (known is None or known.base is None or known.safe)
+    journal.set_item(state.views, node, View(root, base, safe))
     journal.set_item(state.members, root, (*state.members.get(root, ()), node))
+    if base is not None and base.fact.requires_grad and not node.fact.requires_grad:
+        state.session.set_fact(node, node.fact.replace(requires_grad=True))
 
 
 def write(state: State, operation: Node, outcome: Outcome, nodes: list[Node]) -> None:
@@ -40,19 +45,32 @@ def write(state: State, operation: Node, outcome: Outcome, nodes: list[Node]) ->
 
 
 def _join_the_graph(state: State, node: Node, root: Node) -> None:
-    """What is written to with gradients recorded becomes a result of the write, and so does all that shares its storage."""
-    check_writable(state, node, root)
-    for member in (root, *state.members.get(root, ())):
+    """What is written to with gradients recorded becomes a result of the write, and so do its base and the base's views."""
+    for member in check_writable(state, node, root):
         if not member.fact.requires_grad or member.fact.is_leaf:
             state.session.set_fact(member, member.fact.replace(requires_grad=True, is_leaf=False))
 
 
-def check_writable(state: State, node: Node, root: Node) -> None:
-    """Break where autograd would refuse the write, or would follow it in a way that facts do not tell."""
-    if root.fact.requires_grad and root.fact.is_leaf:
+def check_writable(state: State, node: Node, root: Node) -> list[Node]:
+    """The tensors that the write makes results; a break where autograd would refuse it, or follow it in a way that facts do
+    not tell."""
+    view = state.views.get(node)
+    base = node if view is None or view.base is None else view.base
+    if base.fact.requires_grad and base.fact.is_leaf:
         raise GraphBreak("FL308", "a leaf that requires grad is written to while gradients are recorded")
-    members = state.members.get(root, ())
-    if not all(state.views[member].safe for member in members):
+    family = [other for other in state.members.get(root, ()) if state.views[other].base is base]
+    if not all(state.views[other].safe for other in family):
         raise GraphBreak("FL308", "a view that autograd does not follow is written to while gradients are recorded")
-    if root.target is INPUT:
-        require_no_view(state.session, root)
+    if base.target is INPUT:
+        require_no_view(state.session, base)
+    return [base, *family]
+
+
+def require_history(state: State, node: Node) -> None:
+    """Break where autograd itself refuses to go on: at a view made without gradients whose base requires grad and was written to
+    since."""
+    view = state.views.get(node)
+    if view is None or view.safe or view.base is None or view.root not in state.written:
+        return
+    if view.base.fact.requires_grad:
+        raise GraphBreak("FL308", "a view made without gradients is used after its base was written to")

@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import torch
 
-from frameloom.pytorch import inputs, record, results
+from frameloom.pytorch import aliases, inputs, record, results
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
@@ -99,6 +99,7 @@ def _requires_grad(state: State, node: Node) -> Value:
 
 @getter("is_leaf")
 def _is_leaf(state: State, node: Node) -> Value:
+    aliases.require_history(state, node)
     if node.target is INPUT:
         inputs.guard_requires_grad(state.session, node)
         inputs.guard_leaf(state.session, node)
@@ -108,6 +109,7 @@ def _is_leaf(state: State, node: Node) -> Value:
 @getter("grad_fn")
 def _grad_fn(state: State, node: Node) -> Value:
     """None where there is none; the object itself exists only outside the trace."""
+    aliases.require_history(state, node)
     if node.target is INPUT and node not in state.written:
         if inputs.attribute_is_none(state.session, node, "grad_fn"):
             return NONE

@@ -12,6 +12,7 @@ import frameloom.pytorch.rules.constants  # noqa: F401
 import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
 import frameloom.pytorch.rules.modules  # noqa: F401
+import frameloom.pytorch.rules.overloads  # noqa: F401
 import frameloom.pytorch.rules.overrides  # noqa: F401
 import frameloom.pytorch.rules.refused  # noqa: F401
 import frameloom.pytorch.rules.strides  # noqa: F401

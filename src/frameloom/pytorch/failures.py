@@ -25,9 +25,12 @@ LARGEST = 1 << 20
 
 
 def failed(state: State, function: Callable, call: Arguments, failure: OperationFailed) -> Value:
-    """Raise what eager would: SymbolicRaise, or a GraphBreak before the operation."""
+    """Raise what eager would: SymbolicRaise, or a GraphBreak before the operation.  Which complaint comes first may depend on
+    shared storage, so views are not tried."""
     what = f"{name_of(function)} refuses its arguments: {_first_line(failure.error)}"
-    if call.symbolic or not all(_is_small(node) for node in call.nodes):
+    roots = {state.root_of(node) for node in call.nodes}
+    alone = len(roots) == len(call.nodes) and not any(node in state.views for node in call.nodes)
+    if call.symbolic or not alone or not all(_is_small(node) for node in call.nodes):
         raise GraphBreak("FL309", what)
     error = _try(function, call, state.grad)
     if error is None or not all(type(part) in (str, int, float, bool) for part in error.args):
@@ -45,10 +48,7 @@ def _try(function: Callable, call: Arguments, grad: bool) -> Exception | None:
     made: dict[Node, torch.Tensor] = {}
     for node in call.nodes:
         fact = node.fact
-        zeros = torch.empty_strided(fact.sizes, fact.strides, dtype=fact.dtype)
-        made[node] = zeros.zero_() if 0 not in fact.strides else zeros
-        if fact.requires_grad and grad:
-            made[node].requires_grad_(True)
+        made[node] = _zeros(fact, grad)
     state = torch.random.get_rng_state()
     try:
         with grad_mode(grad):
@@ -58,6 +58,20 @@ def _try(function: Callable, call: Arguments, grad: bool) -> Exception | None:
     finally:
         torch.random.set_rng_state(state)
     return None
+
+
+def _zeros(fact: TensorFact, grad: bool) -> torch.Tensor:
+    """A real tensor with this fact."""
+    made = torch.empty_strided(fact.sizes, fact.strides, dtype=fact.dtype)
+    if 0 not in fact.strides:
+        made.zero_()
+    if not fact.requires_grad or not grad:
+        return made
+    made.requires_grad_(True)
+    if fact.is_leaf:
+        return made
+    with torch.enable_grad():
+        return torch.empty_strided(fact.sizes, fact.strides, dtype=fact.dtype).copy_(made)
 
 
 def _first_line(error: Exception) -> str:

@@ -219,8 +219,7 @@ class Run:
             real_class = torch.nn.Parameter
         found = fact_of(result)
         alias = storages.get(storage_of(result))
-        safe = alias is None or not one_of_many and result._is_view()
-        return TensorResult(found, real_class, alias, safe)
+        return TensorResult(found, real_class, alias, result._is_view(), not one_of_many)
 
 
 def fact_of(tensor: torch.Tensor) -> TensorFact:

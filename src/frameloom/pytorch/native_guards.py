@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import pathlib
 import sys
 from typing import Any, Iterator
@@ -82,13 +83,21 @@ def _tensor(writer: Any, index: int, guard: Guard) -> None:
 
 @lowers("RETURNS")
 def _returns(writer: Any, index: int, guard: Guard) -> None:
-    """A question about global state: called natively where the answer is a singleton, and the function takes no argument."""
-    function = guard.source.key
-    if type(guard.payload) in SINGLETONS and takes_nothing(function):
-        writer.emit("CALL0_IS", 0, 0, writer.constant((function, guard.payload)), index)
-    else:
+    """A question about global state, asked without running Python where the answer is a singleton."""
+    function, wanted = guard.source.key, guard.payload
+    if not _is_singleton(wanted):
         register = writer.register(guard.source, index)
-        writer.emit("PY_CHECK", register, 0, writer.constant(_Check(guard, guard.payload)), index)
+        writer.emit("PY_CHECK", register, 0, writer.constant(_Check(guard, wanted)), index)
+    elif takes_nothing(function):
+        writer.emit("CALL0_IS", 0, 0, writer.constant((function, wanted)), index)
+    else:
+        answer = writer.step("PY_STEP", writer.register(guard.source, index), writer.constant(operator.call), index)
+        writer.emit("IS", answer, 0, writer.constant(wanted), index)
+
+
+def _is_singleton(answer: Any) -> bool:
+    """Whether equal answers are one object: small ints are cached."""
+    return type(answer) in SINGLETONS or type(answer) is int and 0 <= answer < 256
 
 
 SINGLETONS = (type(None), bool, torch.dtype)

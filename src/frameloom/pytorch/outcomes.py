@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 
 class TensorResult(NamedTuple):
-    """A new tensor; `alias` is the index of the argument node whose storage it shares, or None; `safe` see `state.View`."""
+    """A new tensor; `alias` is the index of the argument node whose storage it shares, or None; `differentiable` and `safe`
+    see `state.View`."""
 
     fact: Any
     cls: type
     alias: int | None
+    differentiable: bool
     safe: bool
 
 

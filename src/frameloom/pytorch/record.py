@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from frameloom.pytorch import fakes, operations
+from frameloom.pytorch import aliases, fakes, operations
 from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.failures import failed
 from frameloom.pytorch.fakes import FIRST_SAMPLE, SECOND_SAMPLE, OperationFailed, Run
@@ -38,6 +38,9 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
     """
     exact = function in WRITERS or operations.writes_by_name(function, kwargs)
     call = Arguments(state.session, args, kwargs, state.grad, exact)
+    if state.written:
+        for node in call.nodes:
+            aliases.require_history(state, node)
     try:
         outcome = outcome_of(state, function, call)
     except Inexact:

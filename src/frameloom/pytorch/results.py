@@ -33,7 +33,7 @@ def perform(state: State, function: Callable, call: Arguments, outcome: Outcome,
     if type(result) is TensorResult:
         node = session.record(function, call.args, call.kwargs, result.cls, result.fact)
         if result.alias is not None:
-            aliases.share(state, node, call.nodes[result.alias], result.safe)
+            aliases.share(state, node, call.nodes[result.alias], result.differentiable, result.safe)
         value: Value = node
     elif type(result) is SizeResult:
         node = session.record(function, call.args, call.kwargs, int, SizeFact(result.size))
@@ -63,7 +63,7 @@ def _item(state: State, result: Any, producer: Node, index: int, call: Arguments
     if kind is TensorResult:
         node = session.record(operator.getitem, (producer, index), {}, result.cls, result.fact)
         if result.alias is not None:
-            aliases.share(state, node, call.nodes[result.alias], result.safe)
+            aliases.share(state, node, call.nodes[result.alias], result.differentiable, result.safe)
         return node
     if kind is SizeResult:
         return session.record(operator.getitem, (producer, index), {}, int, SizeFact(result.size))

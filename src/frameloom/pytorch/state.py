@@ -8,10 +8,15 @@ from frameloom.symbolic.values import Node
 
 
 class View(NamedTuple):
-    """How a tensor shares storage: with `root`, by operations that autograd may follow (`safe`) or that it refuses to write
-    through (a view made without gradients, one of several views of one operation, a detached alias)."""
+    """How a tensor shares storage with `root`.
+
+    `base` is the tensor whose differentiable view it is (then it requires grad where the base does), or None: a detached
+    alias.  `safe` tells whether autograd follows a write through it; it refuses one through a view that was made without
+    gradients, or that is one of several views of one operation.
+    """
 
     root: Node
+    base: Node | None
     safe: bool
 
 
