@@ -26,6 +26,8 @@ def whole(function: Callable, *makers: Callable, calls: int = 2, state: Callable
     assert not found, f"{function.__name__} breaks with {found}"
     roots = [capture for capture in compiler.captures if capture.trace.program.code is function.__code__]
     assert len(roots) == 1, f"{function.__name__} is captured {len(roots)} times"
+    raised = outcome(function, makers, state)[1][0][1][0] == ("str", "raised")
+    assert raised == (type(roots[0].trace.exit) is Break), f"the trace of {function.__name__} ends otherwise"
     return compiler
 
 
@@ -101,6 +103,10 @@ def _of_exception(value: BaseException) -> list:
     return [value.args, value.__cause__, value.__context__, value.__suppress_context__, vars(value)]
 
 
+def _of_cell(value: types.CellType) -> list:
+    return [] if value == types.CellType() else [value.cell_contents]
+
+
 PARTS: dict[type, Callable] = {
     tuple: list,
     list: list,
@@ -110,6 +116,6 @@ PARTS: dict[type, Callable] = {
     types.FunctionType: _of_function,
     types.MethodType: lambda value: [value.__func__, value.__self__],
     BaseException: _of_exception,
-    types.CellType: lambda value: [value.cell_contents],
+    types.CellType: _of_cell,
     property: lambda value: [value.fget, value.fset, value.fdel, value.__doc__],
 }

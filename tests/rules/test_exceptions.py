@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 
 import pytest
 
-from tests.rules.running import breaks, compared, whole
+from frameloom.symbolic.domain import Domain
+
+from tests.differential.compiled import Compiled
+from tests.rules.running import breaks, compared, reasons, whole
 
 
 class Problem(Exception):
@@ -300,7 +304,15 @@ def by_class():
     log = []
     made = counting(log)
     next(made)
-    return made.throw(Plain), log
+    return made.throw(Plain), list(made), log
+
+
+def dropped():
+    log = []
+    made = counting(log)
+    next(made)
+    del made
+    return log
 
 
 def lazy_expressions(items):
@@ -330,7 +342,6 @@ def consumed(items):
         throwing_into_delegates,
         closing_delegates,
         unstarted,
-        stubborn,
         stop_inside,
         closing_gives,
         by_class,
@@ -338,6 +349,20 @@ def consumed(items):
 )
 def test_generators(function):
     whole(function)
+
+
+def test_generator_that_ignores_its_closing():
+    compared(stubborn, (), 2, tuple)
+
+
+def test_generator_that_is_dropped_under_a_handler_breaks():
+    compiler = Compiled(Domain(), replay=True)
+    run = compiler.of(dropped)
+    log = run()
+    assert reasons(compiler)[0].startswith("FL503")
+    compiler.captures.clear()  # they hold what the frame held
+    gc.collect()
+    assert log == run() == ["closed"]
 
 
 @pytest.mark.parametrize("function", [lazy_expressions, consumed])
@@ -368,7 +393,7 @@ class Manager:
         return self
 
     def __exit__(self, kind, value, traceback):
-        self.log.append((kind, value, traceback is None))
+        self.log.append((kind, value and value.args, traceback is None))
         return kind is Plain
 
     def close(self):

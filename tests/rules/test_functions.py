@@ -9,6 +9,9 @@ import types
 
 import pytest
 
+from frameloom.symbolic.domain import Domain
+
+from tests.differential.compiled import Compiled
 from tests.rules.running import breaks, compared, outcome, reasons, whole
 
 
@@ -319,10 +322,6 @@ def test_hits_of_caches():
 
 
 def whole_after_filling(function):
-    from frameloom.symbolic.domain import Domain
-
-    from tests.differential.compiled import Compiled
-
     compiler = Compiled(Domain(), replay=True)
     run = compiler.of(function)
     found = [outcome(run, (), state) for _ in range(2)]
@@ -352,10 +351,6 @@ def test_a_miss_breaks_once_and_is_found_then():
     forget()
     expected = [outcome(misses, (lambda: 9,), state) for _ in range(3)]
     forget()
-    from frameloom.symbolic.domain import Domain
-
-    from tests.differential.compiled import Compiled
-
     compiler = Compiled(Domain(), replay=True)
     run = compiler.of(misses)
     assert [outcome(run, (lambda: 9,), state) for _ in range(3)] == expected

@@ -17,6 +17,7 @@ from frameloom.codegen.suspend import shape_of
 from frameloom.interpreter.calls import enter_root
 from frameloom.interpreter.exits import EXCEPTION_EXIT, settle
 from frameloom.interpreter.frame import Frame
+from frameloom.interpreter.iteration import would_run_code
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.opcodes.exceptions import Traceback
@@ -60,6 +61,7 @@ def trace(
         exit_ = _run(session, frame)
         _require_unseen(session, exit_)
         _require_buildable(session, exit_)
+        _require_closed(session, exit_)
         _guard_distinct(session)
     finally:
         domain.abandon(session)
@@ -224,6 +226,17 @@ def _require_buildable(session: Session, exit_: Any) -> None:
         if layout_of(obj.cls).is_bound(obj):
             program, index, _ = obj.where
             raise RestartCapture(("make", program.code, index))
+
+
+def _require_closed(session: Session, exit_: Any) -> None:
+    """A generator that is dropped runs its handlers at that very moment: the next try breaks where it is made."""
+    if not any(map(would_run_code, session.generators)):
+        return
+    outliving = {id(obj) for obj in _outliving(session, exit_)}
+    for generator in session.generators:
+        if would_run_code(generator) and id(generator) not in outliving:
+            program, index, _ = generator.where
+            raise RestartCapture(("drop", program.code, index))
 
 
 # -- aliases ---------------------------------------------------------------------------------------------------------

@@ -26,7 +26,26 @@ DELATTR = object.__dict__["__delattr__"]
 
 
 def get_attribute(m: Machine, obj: Value, name: str, link: Link | None = None) -> Value:
-    """`obj.name`."""
+    """`obj.name`; an AttributeError that says nothing yet learns what was asked."""
+    try:
+        return _get_attribute(m, obj, name, link)
+    except SymbolicRaise as signal:
+        if signal.value.cls is AttributeError or issubclass(signal.value.cls, AttributeError):
+            _tell(m, signal.value, obj, name)
+        raise
+
+
+NAME, OBJ = AttributeError.__dict__["name"], AttributeError.__dict__["obj"]
+
+
+def _tell(m: Machine, exception: Value, obj: Value, name: str) -> None:
+    if exception.real is not None or any(part in (exception.slots or ()) for part in (NAME, OBJ)):
+        return
+    m.observe_slot(exception, NAME, Const(name))
+    m.observe_slot(exception, OBJ, obj)
+
+
+def _get_attribute(m: Machine, obj: Value, name: str, link: Link | None) -> Value:
     if type(obj) is Node:
         found = _node_attribute(m, obj, name)
         if found is not NOT_HANDLED:

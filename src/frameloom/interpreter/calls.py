@@ -86,8 +86,12 @@ def suspended(m: Machine, fn: Obj, code: types.CodeType, frame: Frame) -> Obj:
     """What calling a generator function gives: nothing has run yet."""
     if code.co_flags & (COROUTINE | ASYNC_GENERATOR):
         raise GraphBreak("FL002", f"{code.co_qualname} is asynchronous")
+    where = m.session.where()
+    if where is not None and ("drop", where[0].code, where[1]) in m.session.decisions:
+        raise GraphBreak("FL503", f"a generator of {code.co_qualname} is dropped while its handlers are open")
     made = m.session.alloc(types.GeneratorType, generator.GeneratorBody(frame, fn))
     frame.generator = made
+    m.journal.append(m.session.generators, made)
     return made
 
 

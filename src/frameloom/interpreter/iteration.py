@@ -133,7 +133,7 @@ def resume(m: Machine, generator: Obj, sent: Value, throw: SymbolicRaise | None 
     state = body.state
     session.journal.record(_restore, generator, frame, frame.snapshot(), state)
     if state == "created":
-        if sent is not NONE and throw is None:
+        if throw is None and not (type(sent) is Const and sent.value is None):
             raise m.error(TypeError, "can't send non-None value to a just-started generator")
     body.state = "running"
     caller = session.frame
@@ -195,6 +195,27 @@ def _no_stop_iteration(m: Machine, signal: SymbolicRaise) -> SymbolicRaise:
         m.journal.set_field(made.value.body, "context", signal.value)
         return made
     return signal
+
+
+def would_run_code(generator: Obj) -> bool:
+    """Whether dropping a generator runs code of its own: it is suspended under a handler that somebody wrote."""
+    body: GeneratorBody = generator.body
+    if body.state != "suspended":
+        return False
+    program, at = body.frame.program, body.frame.index
+    while (handler := program.handler_at(at)) is not None:
+        at = handler.target
+        if not any(_begins(program, at, handler_) for handler_ in COMPILED_HANDLERS):
+            return True
+    return False
+
+
+COMPILED_HANDLERS = (("CALL_INTRINSIC_1", "RERAISE"), ("CLEANUP_THROW",), ("COPY", "POP_EXCEPT", "RERAISE"))
+"""The beginnings of handlers that the compiler adds by itself: to generators, to `yield from`, to the body of a handler."""
+
+
+def _begins(program: Any, at: int, ops: tuple[str, ...]) -> bool:
+    return tuple(instruction.op for instruction in program.instructions[at : at + len(ops)]) == ops
 
 
 def generator_next(m: Machine, generator: Obj) -> Value | None:

@@ -100,8 +100,8 @@ def _detailed(cls: type, names: tuple[str, ...]) -> Any:
             if name not in names:
                 raise m.error(TypeError, f"{cls.__name__}() got an unexpected keyword argument '{name}'")
         _set_args(m, exception, list(args))
-        for name in names:
-            _set_member(m, exception, cls, name, kwargs.get(name, NONE))
+        for name, value in kwargs.items():
+            _set_member(m, exception, cls, name, value)
         if cls is ImportError:
             _set_member(m, exception, cls, "msg", args[0] if len(args) == 1 else NONE)
         return NONE
@@ -116,6 +116,25 @@ INITS: dict[type, Any] = {
     NameError: _detailed(NameError, ("name",)),
     ImportError: _detailed(ImportError, tuple(n for n in ("name", "path", "name_from") if n in ImportError.__dict__)),
 }
+
+
+def _member(cls: type, name: str) -> None:
+    """A detail that is None until somebody sets it."""
+    descriptor = cls.__dict__[name]
+
+    @reads(descriptor)
+    def read(m: Machine, exception: Value) -> Value:
+        found = part_of(m, exception, descriptor)
+        return NONE if found is ABSENT else found
+
+
+DETAILS = {AttributeError: ("name", "obj"), NameError: ("name",), ImportError: ("name", "path", "msg", "name_from")}
+for _cls, _names in DETAILS.items():
+    for _name in _names:
+        if _name in _cls.__dict__:
+            _member(_cls, _name)
+_member(StopIteration, "value")
+_member(SystemExit, "code")
 
 
 def _init_of(cls: type) -> Any:

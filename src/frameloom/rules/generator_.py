@@ -106,18 +106,54 @@ def delegate(generator: Value) -> Value | None:
     body = generator.body
     if body.state != "suspended":
         return None
-    frame = body.frame
-    following = frame.program.instructions[frame.next]
-    if following.op != "JUMP" or frame.program.instructions[following.arg].op != "SEND":
-        return None
-    return frame.stack[-1]
+    resumed = body.frame.program.instructions[body.frame.next]
+    return body.frame.stack[-1] if resumed.op == "RESUME" and resumed.arg & 3 == AFTER_YIELD_FROM else None
 
 
-
+AFTER_YIELD_FROM = 2
+"""The argument of RESUME behind the yield of a `yield from`."""
 
 
 def _raise_in_delegate(m: Machine, generator: Value, inner: Value, signal: SymbolicRaise) -> Value:
-    raise GraphBreak("FL003", "an exception is thrown into a generator that delegates to another")
+    """`throw` while delegating (PEP 380): the exception goes to the inner iterator first."""
+    frame = generator.body.frame
+    body = generator.body
+    m.journal.set_field(body, "state", "running")
+    try:
+        return _give_to(m, inner, signal)
+    except SymbolicRaise as raised:
+        m.journal.set_field(body, "state", "suspended")
+        if not issubclass(raised.value.cls, StopIteration):
+            return _ended(m, generator, resume(m, generator, NONE, raised), False)
+        m.journal.record(frame.restore, frame.snapshot())
+        back = frame.program.instructions[frame.next + 1]  # the jump to the SEND that asks the inner iterator
+        frame.next = frame.program.instructions[back.arg].arg
+        frame.stack.pop()
+        return _ended(m, generator, resume(m, generator, get_attribute(m, raised.value, "value")), False)
+    finally:
+        if body.state == "running":
+            m.journal.set_field(body, "state", "suspended")
+
+
+def _give_to(m: Machine, inner: Value, signal: SymbolicRaise) -> Value:
+    if issubclass(signal.value.cls, GeneratorExit):
+        close_ = _method(m, inner, "close")
+        if close_ is not None:
+            m.invoke(close_, [], {})
+        raise signal
+    throw_ = _method(m, inner, "throw")
+    if throw_ is None:
+        raise signal
+    return m.invoke(throw_, [signal.value], {})
+
+
+def _method(m: Machine, obj: Value, name: str) -> Value | None:
+    try:
+        return get_attribute(m, obj, name)
+    except SymbolicRaise as signal:
+        if not issubclass(signal.value.cls, AttributeError):
+            raise
+        return None
 
 
 @methods(GENERATOR, "close")

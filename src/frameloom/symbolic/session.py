@@ -9,6 +9,7 @@ from frameloom.symbolic.graph import Operation
 from frameloom.symbolic.guards import Guard
 from frameloom.symbolic.journal import Journal
 from frameloom.symbolic.observe import Observer
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.source import Source, Sources
 from frameloom.symbolic.values import Node, Obj, Value
 
@@ -35,6 +36,8 @@ class Session:
         self.root_globals: Any = None
         self.root_cells: dict[str, Value] = {}
         self.machine: Any = None
+        self.binds = False
+        self.generators: list[Obj] = []
 
     def close(self) -> None:
         """Let everything go.  The parts of a session point at each other, and the user's objects that a trace has seen must not
@@ -97,6 +100,15 @@ class Session:
     def alloc(self, cls: type, body: Any = None) -> Obj:
         """A fresh object of class `cls` with the given storage."""
         return Obj(cls, None, body, self.where())
+
+    def alloc_bound(self, cls: type, body: Any = None) -> Obj:
+        """As `alloc`, for an object that perhaps cannot be made anew (its layout's `is_bound` tells): where it turns out to
+        outlive the trace, the capture begins again and breaks here."""
+        made = self.alloc(cls, body)
+        if made.where is not None and ("make", made.where[0].code, made.where[1]) in self.decisions:
+            raise GraphBreak("FL504", f"an instance of {cls.__qualname__}")
+        self.binds = True
+        return made
 
 
 MANY_PER_SOURCE = frozenset(

@@ -100,7 +100,7 @@ def _empty(frame: Frame, slot: int) -> SymbolicRaise:
     found = frame.program.slots[slot]
     if found.kind == "free":
         text = f"cannot access free variable '{found.name}' where it is not associated with a value in enclosing scope"
-        return frame.session.machine.error(NameError, text)
+        return name_error(frame, text, found.name)
     return _unbound(frame, slot)
 
 
@@ -117,6 +117,14 @@ def delete_deref(frame: Frame, slot: int) -> None:
     if cell.get(frame.session, target) is UNBOUND:
         raise _empty(frame, slot)
     cell.set_(frame.session, target, UNBOUND)
+
+
+def name_error(frame: Frame, text: str, name: str) -> SymbolicRaise:
+    """NameError that knows its name."""
+    m = frame.session.machine
+    signal = m.error(NameError, text)
+    m.observe_slot(signal.value, NameError.__dict__["name"], Const(name))
+    return signal
 
 
 # -- globals ---------------------------------------------------------------------------------------------------------
@@ -148,7 +156,7 @@ def global_value(frame: Frame, name: str) -> Value:
         return value
     value = builtin_value(frame, name)
     if value is ABSENT:
-        raise session.machine.error(NameError, f"name '{name}' is not defined")
+        raise name_error(frame, f"name '{name}' is not defined", name)
     return value
 
 
@@ -174,7 +182,7 @@ def store_global(frame: Frame, name: str) -> None:
 def delete_global(frame: Frame, name: str) -> None:
     target = globals_object(frame)
     if dict_.get(frame.session, target.body, name, Const(name)) is ABSENT:
-        raise frame.session.machine.error(NameError, f"name '{name}' is not defined")
+        raise name_error(frame, f"name '{name}' is not defined", name)
     dict_.delete(frame.session, target.body, name, Const(name))
     frame.session.operation("dict.delete", target, Const(name))
 
