@@ -17,7 +17,7 @@ from frameloom.codegen.suspend import shape_of
 from frameloom.interpreter.calls import enter_root
 from frameloom.interpreter.exits import EXCEPTION_EXIT, settle
 from frameloom.interpreter.frame import Frame
-from frameloom.interpreter.iteration import would_run_code
+from frameloom.interpreter.iteration import dies_quietly, would_run_code
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.opcodes.exceptions import Traceback
@@ -234,7 +234,7 @@ def _require_closed(session: Session, exit_: Any) -> None:
         return
     outliving = {id(obj) for obj in _outliving(session, exit_)}
     for generator in session.generators:
-        if would_run_code(generator) and id(generator) not in outliving:
+        if would_run_code(generator) and id(generator) not in outliving and not dies_quietly(session.machine, generator):
             program, index, _ = generator.where
             raise RestartCapture(("drop", program.code, index))
 

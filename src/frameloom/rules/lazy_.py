@@ -17,14 +17,20 @@ from frameloom.symbolic.values import Const, Obj, Value
 ONE = Const(1)
 
 
-def maker(cls: type) -> Callable:
-    """Decorator: the function gives the body of a new iterator of this class."""
+def maker(cls: type, bound: bool = False) -> Callable:
+    """Decorator: the function gives the body of a new iterator of this class.
+
+    `bound`: in some states such an iterator cannot be made anew.
+    """
 
     def add(make: Callable) -> Callable:
         takes = Signature(make).takes
 
         def made(m: Machine, *args: Value, **kwargs: Value) -> Any:
-            return m.session.alloc(cls, make(m, *args, **kwargs)) if takes(args, kwargs) else NotImplemented
+            if not takes(args, kwargs):
+                return NotImplemented
+            alloc = m.session.alloc_bound if bound else m.session.alloc
+            return alloc(cls, make(m, *args, **kwargs))
 
         def new(m: Machine, of: Value, *args: Value, **kwargs: Value) -> Any:
             if m.observe.known(of) is not cls:

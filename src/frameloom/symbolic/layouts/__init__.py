@@ -15,6 +15,7 @@ from frameloom.symbolic.layouts import (  # noqa: F401  each module registers it
     generator,
     getter,
     iterator,
+    itertools_,
     list_,
     method,
     namespace,

@@ -37,6 +37,10 @@ class Layout:
         """The values that `create` loads: they must exist before the object does."""
         return []
 
+    def is_bound(self, obj: Any) -> bool:
+        """Whether a fresh object cannot be made anew in output code, as it is now."""
+        return False
+
     def whole_first(self, obj: Any) -> list:
         """Those of the values that `create` loads which it looks into: they must be filled too, and all that they hold."""
         return []

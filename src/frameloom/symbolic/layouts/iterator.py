@@ -7,7 +7,6 @@ from typing import Any
 
 from frameloom.symbolic.layouts import tuple_
 from frameloom.symbolic.layouts.base import Layout, register, replay
-from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Obj, Value
 
 
@@ -306,7 +305,7 @@ class ViewLayout(Layout):
 
 
 MAKERS: dict[type, Any] = {}
-"""class of lazy iterator -> parts(body): (function called by compiled code, its arguments as Values)"""
+"""class of lazy iterator -> parts(body): (function called by compiled code, its arguments as Values), None where it cannot be"""
 
 
 class LazyIteratorLayout(Layout):
@@ -315,24 +314,22 @@ class LazyIteratorLayout(Layout):
     def look(self, obj: Obj, session: Any) -> Any:
         return FOREIGN
 
+    def is_bound(self, obj: Obj) -> bool:
+        return MAKERS[obj.cls](obj.body) is None
+
     def children(self, obj: Obj) -> list:
-        return list(self._call(obj)[1])
+        made = MAKERS[obj.cls](obj.body)
+        return [] if made is None else [value for value in made[1] if type(value) is not Const]
 
     def needs_first(self, obj: Obj) -> list:
         return self.children(obj)
 
     def create(self, obj: Obj, build: Any) -> None:
-        build.call_values(*self._call(obj))
-
-    def _call(self, obj: Obj) -> tuple:
-        parts = MAKERS.get(obj.cls)
-        if parts is None:
-            raise GraphBreak("FL504", f"an instance of {obj.cls.__qualname__}")
-        return parts(obj.body)
+        build.call_values(*MAKERS[obj.cls](obj.body))
 
 
 def rebuilds(*classes: type) -> Any:
-    """Decorator: the function tells how iterators of these classes are made anew: parts(body) -> (function, Values)."""
+    """Decorator: the function tells how iterators of these classes are made anew: parts(body) -> (function, Values), or None."""
 
     def add(parts: Any) -> Any:
         for cls in classes:
