@@ -138,7 +138,15 @@ def perform(trace: Trace) -> Any:
 
 
 def _compute(build: Builder, node: Node) -> None:
-    build.call_values(node.target, node.args)
+    fresh = Reached()
+    fresh.add([*node.args, *node.kwargs.values()])
+    build.make(fresh.fresh)
+    stack = build.out
+    for value in (*node.args, *node.kwargs.values()):
+        build.load(value)
+    given = stack._pop(len(node.args) + len(node.kwargs))
+    named = dict(zip(node.kwargs, given[len(node.args):]))
+    stack.load_const(node.target(*given[: len(node.args)], **named))
     build.hold(node)
 
 

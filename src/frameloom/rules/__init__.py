@@ -32,6 +32,7 @@ from frameloom.rules import (  # noqa: F401  each module registers its rules
     object_,
     operator_,
     print_,
+    random_,
     range_,
     reductions,
     representation,
