@@ -100,7 +100,10 @@ def list_extend(frame: Frame, n: int) -> None:
     if not is_iterable(m, added):
         raise m.error(TypeError, f"Value after * must be an iterable, not {added.cls.__name__}")
     items = unpack(m, added)
-    list_.replace(frame.session, target.body, list_.materialise(frame.session, target.body) + items)
+    for item in items:
+        list_.append(frame.session, target.body, item)
+    if items:
+        frame.session.operation("list.extend", target, items)
     frame.stack.pop()
 
 

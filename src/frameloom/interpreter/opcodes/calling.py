@@ -14,6 +14,7 @@ from frameloom.interpreter.stores import dict_update
 from frameloom.symbolic.layouts import dict_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.function import FunctionBody
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NULL, Const, Obj, Value
 
 
@@ -113,6 +114,8 @@ def set_function_attribute(frame: Frame, flag: int) -> None:
 
 
 def _set_part(frame: Frame, made: Obj, flag: int, value: Value) -> None:
+    if made.real is not None:
+        raise GraphBreak("FL505", "a function that is still being made")
     body = made.body
     if flag == CLOSURE:
         body.closure = tuple_.items(frame.session, value.body)
@@ -171,8 +174,6 @@ def _stopiteration_error(frame: Frame, value: Value) -> Value:
 
 
 def _refused(frame: Frame, value: Value) -> Value:
-    from frameloom.symbolic.signals import GraphBreak
-
     raise GraphBreak("FL001", "an internal function of CPython")
 
 
