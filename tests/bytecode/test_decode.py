@@ -8,8 +8,9 @@ import weakref
 import pytest
 
 from frameloom.bytecode.canonical import JUMPS, OPCODES
-from frameloom.bytecode.decode import decode, read_slots
+from frameloom.bytecode.decode import decode
 from frameloom.bytecode.program import Slot
+from frameloom.bytecode.slots import read_slots
 from frameloom.bytecode.versions import version
 from tests.bytecode.stdlib import codes
 

@@ -142,7 +142,7 @@ def test_a_jump_into_a_group():
     jump = next(i for i, instruction in enumerate(program.instructions) if instruction.op.startswith("POP_JUMP"))
     instructions = list(program.instructions)
     instructions[jump] = instructions[jump]._replace(arg=inside)
-    broken = Program(program.code, tuple(instructions), program.slots, program.groups, program.start, program.handlers)
+    broken = Program(program.code, tuple(instructions), program.slots, program.groups, program.start, program.handlers, program.analyses)
     with pytest.raises(VerifyError, match="where no group begins"):
         verify(broken)
 

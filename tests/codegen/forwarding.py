@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from frameloom.bytecode.decode import decode, read_slots
+from frameloom.bytecode.decode import decode
+from frameloom.bytecode.slots import read_slots
 from frameloom.bytecode.verify import verify_code
 from frameloom.codegen.exits import Runtime, break_code
 from frameloom.codegen.resume import Shape, State, argument_slots, state_of

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from frameloom.bytecode.decode import decode, read_slots
+from frameloom.bytecode.decode import decode
 from frameloom.bytecode.flow import analyse
+from frameloom.bytecode.slots import read_slots
 from frameloom.bytecode.verify import verify_code
 from frameloom.codegen.resume import ResumeError, Shape, argument_slots, resume_code
 from tests.corpus import LOG

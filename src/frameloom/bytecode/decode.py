@@ -11,11 +11,12 @@ from typing import Any
 
 from .canonical import JUMPS
 from .exception_table import read_rows
-from .program import Group, Handler, Instruction, Position, Program, Slot
+from .flow import depths
+from .liveness import live_masks
+from .program import Analyses, Group, Handler, Instruction, Position, Program
+from .slots import read_slots
 from .versions import version
 from .versions.rows import View
-
-CO_VARARGS, CO_VARKEYWORDS = 4, 8
 
 _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
 _PREFIX = frozenset({"COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP"})
@@ -38,6 +39,8 @@ _TABLE = [version.ROWS.get(name) for name in opcode.opname[:256]]
 _CONTINUES = frozenset(opcode.opmap[name] for name in version.CONTINUES)
 _PAIRS = {opcode.opmap[name]: tuple(opcode.opmap[half] for half in halves) for name, halves in version.PAIRS.items()}
 
+_ANALYSES = Analyses(depths, live_masks)
+
 _programs: dict[int, tuple[weakref.ref[CodeType], Program]] = {}
 
 
@@ -56,23 +59,6 @@ def decode(code: CodeType) -> Program:
 
     _programs[key] = (weakref.ref(code, forget), program)
     return program
-
-
-def read_slots(code: CodeType) -> tuple[Slot, ...]:
-    """The slots of a frame of the code object, in the order in which its instructions number them."""
-    arguments = argument_count(code)
-    cells = frozenset(code.co_cellvars)
-    named = frozenset(code.co_varnames)
-    slots = [Slot(name, "cell" if name in cells else "local", i < arguments) for i, name in enumerate(code.co_varnames)]
-    slots += [Slot(name, "cell", False) for name in code.co_cellvars if name not in named]
-    slots += [Slot(name, "free", False) for name in code.co_freevars]
-    return tuple(slots)
-
-
-def argument_count(code: CodeType) -> int:
-    """How many slots are arguments, those of `*args` and `**kwargs` included; they are the first ones."""
-    stars = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
-    return code.co_argcount + code.co_kwonlyargcount + stars
 
 
 def _originals(data: bytes) -> Iterator[tuple[int, int, int, list[tuple[int, int]]]]:
@@ -120,7 +106,7 @@ class _Decoder:
         self._aim()
         instructions = tuple(map(Instruction, self.ops, self.args, self.origins, self.positions))
         handlers = self._handlers()
-        return Program(self.code, instructions, read_slots(self.code), tuple(self.groups), self._start(), handlers)
+        return Program(self.code, instructions, read_slots(self.code), tuple(self.groups), self._start(), handlers, _ANALYSES)
 
     def _read(self) -> None:
         view = View(self.code.co_consts, self.code.co_names)

@@ -10,8 +10,9 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from .assemble import Label, Region, Signature, Unit, assemble
-from .decode import CO_VARARGS, CO_VARKEYWORDS, argument_count, decode, read_slots
+from .decode import decode
 from .program import Group, Position, Program, Slot
+from .slots import CO_VARARGS, CO_VARKEYWORDS, argument_count, read_slots
 from .versions import version
 from .versions.rows import COMPARISONS, OPERATORS
 
@@ -31,7 +32,7 @@ class Emitter:
     """Builds one code object, instruction by instruction; each method emits what its name says.
 
     `code` gives the slots, and the constants and names that copied instructions refer to: an Emitter for a user's code object
-    has the user's slots. Slots are named by str, or by index in `decode.read_slots(code)` order, which also tells a
+    has the user's slots. Slots are named by str, or by index in `slots.read_slots(code)` order, which also tells a
     local from a free variable of the same name; `scratch` gives further ones. `position` is the position of the instructions
     emitted next. Stack depth is tracked for the stack size only: after an instruction that ends a path it is that of the next label.
     """

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .canonical import OPCODES
-from .decode import argument_count
 from .program import Handler, Instruction, Program
+from .slots import argument_count
 
 #: Kinds of stack items: an object; NULL; an object or NULL, whichever only running tells; the exception that was handled before the
 #: one that a handler handles; the offset below an exception, as ("lasti", code unit), with None for the unit if it may be several. An

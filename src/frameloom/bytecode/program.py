@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import CodeType
 from typing import Any, NamedTuple
@@ -69,6 +69,13 @@ class With(NamedTuple):
     target: int
 
 
+class Analyses(NamedTuple):
+    """What is computed of a program when it is first asked for: stack depths and live slots (as bit masks), by instruction."""
+
+    depths: Callable[[Program], tuple[int | None, ...]]
+    live_masks: Callable[[Program], tuple[int, ...]]
+
+
 class Program:
     """A decoded code object. Immutable; indices named `index` or `i` are indices into `instructions`.
 
@@ -84,6 +91,7 @@ class Program:
         groups: tuple[Group, ...],
         start: int,
         handlers: tuple[Handler | None, ...],
+        analyses: Analyses,
     ) -> None:
         self._code = weakref.ref(code)
         self._label = f"{code.co_qualname} at {code.co_filename}:{code.co_firstlineno}"
@@ -92,6 +100,7 @@ class Program:
         self.groups = groups
         self.start = start
         self.handlers = handlers
+        self.analyses = analyses
 
     @property
     def code(self) -> CodeType:
@@ -157,15 +166,11 @@ class Program:
 
     @cached_property
     def _depths(self) -> tuple[int | None, ...]:
-        from .flow import depths
-
-        return depths(self)
+        return self.analyses.depths(self)
 
     @cached_property
     def _live(self) -> tuple[int, ...]:
-        from .liveness import live_masks
-
-        return live_masks(self)
+        return self.analyses.live_masks(self)
 
     def __repr__(self) -> str:
         return f"<Program of {self._label}, {len(self.instructions)} instructions>"

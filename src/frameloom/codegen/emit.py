@@ -6,8 +6,8 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from frameloom.bytecode.assemble import Label
-from frameloom.bytecode.decode import argument_count
 from frameloom.bytecode.program import Position
+from frameloom.bytecode.slots import argument_count
 from frameloom.codegen.build import Builder, Reached
 from frameloom.codegen.constants import EntryEmitter
 from frameloom.codegen.plan import Break, Plan, Return

@@ -12,10 +12,11 @@ from types import CodeType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from frameloom.bytecode.assemble import Label
-from frameloom.bytecode.decode import decode, read_slots
+from frameloom.bytecode.decode import decode
 from frameloom.bytecode.emitter import Emitter
 from frameloom.bytecode.flow import LASTI, NULL, PREVIOUS, VALUE, Kind
 from frameloom.bytecode.program import Handler, Program
+from frameloom.bytecode.slots import read_slots
 
 #: Kinds of slots: an object, nothing, a cell (which the slot holds as any other object).
 UNBOUND, CELL = "unbound", "cell"

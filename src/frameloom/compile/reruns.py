@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 
-from frameloom.bytecode.decode import CO_VARARGS, CO_VARKEYWORDS, argument_count
+from frameloom.bytecode.slots import CO_VARARGS, CO_VARKEYWORDS, argument_count
 from frameloom.codegen.resume import ByCode
 from frameloom.compile.locations import first_line
 from frameloom.diagnostics import events
