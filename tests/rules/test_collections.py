@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
+import heapq
+import time
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
@@ -154,6 +157,37 @@ def test_queue(fresh):
         check(lambda: queues(deque([1, 2, 3])))
     else:
         check(queues, deque([1, 2, 3]))
+
+
+def structured(t):
+    return t.tm_year, t[1], t.tm_mon, len(t), t.tm_isdst, tuple(t), t == tuple(t)
+
+
+def test_structure_sequence():
+    check(structured, time.gmtime(0))
+
+
+def heaps(h):
+    heapq.heapify(h)
+    heapq.heappush(h, 3)
+    taken = heapq.heappop(h), heapq.heapreplace(h, 8), heapq.heappushpop(h, 0)
+    return taken, h, heapq.nsmallest(2, h), heapq.nlargest(2, h), list(heapq.merge([1, 4], [2]))
+
+
+def test_heap():
+    check(heaps, [5, 1, 9, 7, 2])
+    check(lambda: heaps([5, 1, 9, 7, 2]))
+    check(lambda: heapq.heappop([]))
+
+
+def sections(a):
+    bisect.insort(a, 4)
+    bisect.insort_left(a, 1, key=lambda x: -x)
+    return bisect.bisect(a, 3), bisect.bisect_left(a, 3), bisect.bisect_right(a, 3, 1, 2), a
+
+
+def test_bisect():
+    check(sections, [1, 3, 3, 5])
 
 
 def test_default_of_an_argument():

@@ -18,6 +18,7 @@ from frameloom.rules import (  # noqa: F401  each module registers its rules
     functools_,
     generator_,
     generic,
+    heapq_,
     identity,
     inspect_,
     iterator_,
@@ -49,3 +50,4 @@ from frameloom.rules import (  # noqa: F401  each module registers its rules
     weakref_,
     world,
 )
+from frameloom.rules.polyfills import bisect  # noqa: F401

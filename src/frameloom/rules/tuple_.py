@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import types
 from typing import Any
 
 from frameloom.interpreter.attributes import BINDERS
@@ -168,3 +169,25 @@ def _bind_field(m: Machine, found: Value, obj: Value | None, owner: Any, link: L
 
 
 BINDERS[FIELD] = _bind_field
+
+
+def _position_of(descriptor: Any) -> int | None:
+    """The position of the item that a member of a structure sequence's class shows; None for any other member."""
+    owner = descriptor.__objclass__
+    count = owner.__dict__.get("n_sequence_fields")
+    if count is None or not issubclass(owner, tuple):
+        return None
+    found = descriptor.__get__(owner(range(count)))
+    return found if type(found) is int else None
+
+
+def _bind_member(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
+    if type(obj) is Obj and isinstance(obj.body, TupleBody) and type(found) is Const:
+        at = _position_of(found.value)
+        if at is not None:
+            return tuple_.item(m.session, obj.body, at)
+    return _plain_member(m, found, obj, owner, link)
+
+
+_plain_member = BINDERS[types.MemberDescriptorType]
+BINDERS[types.MemberDescriptorType] = _bind_member
