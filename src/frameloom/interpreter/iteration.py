@@ -13,6 +13,8 @@ from frameloom.interpreter.operators import _call_slot, is_graph
 from frameloom.interpreter.registry import ITERATORS
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.layouts import iterator as iterators
+from frameloom.symbolic.layouts.exception import ExceptionBody
+from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.layouts.generator import GeneratorBody
 from frameloom.symbolic.layouts.iterator import FOREIGN, SequenceIterator
 from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise
@@ -216,6 +218,48 @@ COMPILED_HANDLERS = (("CALL_INTRINSIC_1", "RERAISE"), ("CLEANUP_THROW",), ("COPY
 
 def _begins(program: Any, at: int, ops: tuple[str, ...]) -> bool:
     return tuple(instruction.op for instruction in program.instructions[at : at + len(ops)]) == ops
+
+
+def dies_quietly(m: Machine, generator: Obj) -> bool:
+    """Whether closing a suspended generator (PEP 342) does nothing but close it: every handler around its yield only asks
+    whether GeneratorExit is of a class that it is not.  The generator is closed where the answer is yes."""
+    if not _only_asks(generator.body.frame):
+        return False
+    session = m.session
+    mark, before = session.mark(), (len(session.operations), len(session.nodes))
+    caller, session.frame = session.frame, Frame(session, generator.body.frame.program, None, {})
+    try:
+        resume(m, generator, NONE, SymbolicRaise(session.alloc(GeneratorExit, ExceptionBody(m.tuple([])))))
+    except SymbolicRaise as signal:
+        if signal.value.cls is GeneratorExit and before == (len(session.operations), len(session.nodes)):
+            return True
+    except (GraphBreak, Suspend):
+        pass
+    finally:
+        session.frame = caller
+    session.rollback(mark)
+    return False
+
+
+def _only_asks(frame: Frame) -> bool:
+    """Whether the handlers around a frame's yield are `except` clauses that raise again what they do not name."""
+    program, at = frame.program, frame.index
+    while (handler := program.handler_at(at)) is not None:
+        at = handler.target
+        if any(_begins(program, at, ops) for ops in COMPILED_HANDLERS):
+            continue
+        while program.instructions[at].op in CLAUSE_HEAD:
+            op, arg = program.instructions[at][:2]
+            at = arg if op == "POP_JUMP_IF_FALSE" else at + 1
+        if program.instructions[at].op != "RERAISE":
+            return False
+    return True
+
+
+CLAUSE_HEAD = frozenset(
+    {"PUSH_EXC_INFO", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_ATTR", "BUILD_TUPLE", "CHECK_EXC_MATCH", "TO_BOOL", "POP_JUMP_IF_FALSE"}
+)
+"""Instructions by which an `except` clause finds out that it does not match."""
 
 
 def generator_next(m: Machine, generator: Obj) -> Value | None:
