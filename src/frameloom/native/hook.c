@@ -171,11 +171,11 @@ run_eagerly(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot)
 }
 
 static PyObject *
-run_without_hook(Thread *thread, PyThreadState *tstate, Frame *frame, Mode mode)
+run_without_hook(Thread *thread, PyThreadState *tstate, Frame *frame, int throwflag, Mode mode)
 {
     Scope saved;
     scope_enter(thread, &saved, mode);
-    PyObject *result = hook_pass(thread, tstate, frame, 0);
+    PyObject *result = hook_pass(thread, tstate, frame, throwflag);
     scope_leave(thread, &saved);
     return result;
 }
@@ -315,7 +315,7 @@ compile_and_run(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *s
         break;
     case 0:
         if (slot->decision == DECISION_SKIP_BELOW) {
-            result = run_without_hook(thread, tstate, frame, MODE_DISABLED);
+            result = run_without_hook(thread, tstate, frame, 0, MODE_DISABLED);
         }
         else {
             result = run_eagerly(thread, tstate, frame, slot);
@@ -356,33 +356,31 @@ take_handed(Thread *thread, PyThreadState *tstate, Frame *frame)
     return 1;
 }
 
-PyObject *
-hook_frame(PyThreadState *tstate, Frame *frame, int throwflag)
+/* True when nothing from this frame on can be captured, told to the engine. A
+ * tracer must see CPython's own frames, and to run without the hook gives them
+ * back the calls that CPython inlines. */
+static int
+must_step_aside(Thread *thread, PyThreadState *tstate)
 {
-    Thread *thread = thread_state();
-    if (thread->scope.mode != MODE_OPEN || throwflag || thread->chained == frame
-        || !is_capturable(frame)) {
-        return hook_pass(thread, tstate, frame, throwflag);
-    }
     Engine *engine = thread->scope.engine;
-    int handed = take_handed(thread, tstate, frame);
-    if (handed && thread->scope.running != NULL
-        && frame_code(frame) == thread->scope.running->code) {
-        /* run_as_function came for its frame */
-        scope_set_mode(thread, thread->scope.running->opens ? MODE_OPEN : MODE_REPLAYING);
-        return evaluate(thread, tstate, frame, 0);
-    }
     if (tstate->c_tracefunc != NULL) {
         engine->tracing++;
         engine_notice(engine, NOTICE_TRACING);
-        return hook_pass(thread, tstate, frame, 0);
+        return 1;
     }
     if (stack_is_low(thread, tstate)) {
         engine->stack++;
         engine_notice(engine, NOTICE_STACK);
-        return run_without_hook(thread, tstate, frame, MODE_REPLAYING);
+        return 1;
     }
-    CodeSlot *slot = code_slot(frame_code(frame), engine, 1);
+    return 0;
+}
+
+/* Looks a frame up by its code object. */
+static PyObject *
+look_up(Thread *thread, PyThreadState *tstate, Frame *frame, int handed)
+{
+    CodeSlot *slot = code_slot(frame_code(frame), thread->scope.engine, 1);
     if (slot == NULL) {
         frame_discard(tstate, frame);
         return NULL;
@@ -391,7 +389,30 @@ hook_frame(PyThreadState *tstate, Frame *frame, int throwflag)
         return run_eagerly(thread, tstate, frame, slot);
     }
     if (slot->decision == DECISION_SKIP_BELOW) {
-        return run_without_hook(thread, tstate, frame, MODE_DISABLED);
+        return run_without_hook(thread, tstate, frame, 0, MODE_DISABLED);
     }
     return run_frame(thread, tstate, frame, slot, handed);
+}
+
+PyObject *
+hook_frame(PyThreadState *tstate, Frame *frame, int throwflag)
+{
+    Thread *thread = thread_state();
+    if (thread->scope.mode != MODE_OPEN || thread->chained == frame) {
+        return hook_pass(thread, tstate, frame, throwflag);
+    }
+    int handed = take_handed(thread, tstate, frame);
+    Entry *running = thread->scope.running;
+    if (handed && running != NULL && frame_code(frame) == running->code) {
+        /* run_as_function came for its frame */
+        scope_set_mode(thread, running->opens ? MODE_OPEN : MODE_REPLAYING);
+        return evaluate(thread, tstate, frame, 0);
+    }
+    if (must_step_aside(thread, tstate)) {
+        return run_without_hook(thread, tstate, frame, throwflag, MODE_REPLAYING);
+    }
+    if (throwflag || !is_capturable(frame)) {
+        return hook_pass(thread, tstate, frame, throwflag);
+    }
+    return look_up(thread, tstate, frame, handed);
 }
