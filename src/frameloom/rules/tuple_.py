@@ -177,6 +177,9 @@ def _position_of(descriptor: Any) -> int | None:
     count = owner.__dict__.get("n_sequence_fields")
     if count is None or not issubclass(owner, tuple):
         return None
+    if not owner.__dict__["n_unnamed_fields"]:  # then the names stand in order; some of these classes make no instances
+        names = owner.__dict__["__match_args__"]
+        return names.index(descriptor.__name__) if descriptor.__name__ in names else None
     found = descriptor.__get__(owner(range(count)))
     return found if type(found) is int else None
 
