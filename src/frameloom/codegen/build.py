@@ -39,6 +39,7 @@ class Builder:
         self.needed = needed
         self._values: dict[int, int] = {}
         self._sources: dict[Source, int] = {}
+        self._shared = shared_bases(needed)
         self._kept: list[Value] = []  # so that no id in `_values` is used again
         self._unfilled: dict[int, Obj] = {}
         self.temporaries: list[int] = []
@@ -58,6 +59,9 @@ class Builder:
         else:
             self.load_source(source.base)
             STEPS[source.step].emit(self.out, source.key)
+            if source in self._shared:
+                self.out.copy()
+                self._sources[source] = self._store()
 
     def is_held(self, value: Value) -> bool:
         """Whether a temporary has the value."""
@@ -186,6 +190,21 @@ class Builder:
             fill_attributes(self, obj, obj.cls, obj.attributes)
         if obj.slots:
             fill_slots(self, obj)
+
+
+def shared_bases(sources: Iterable[Source]) -> set[Source]:
+    """The sources from which more than one step of some needed path goes on: read once, they serve all of them."""
+    seen: set[Source] = set()
+    shared: set[Source] = set()
+    for source in sources:
+        while source.base is not None and source not in seen:
+            seen.add(source)
+            if source.base in seen and source.base.base is not None:
+                shared.add(source.base)
+            source = source.base
+        if source.base is not None:
+            shared.add(source)
+    return shared
 
 
 # -- how each kind of value is loaded -------------------------------------------------------------------------------
