@@ -60,8 +60,7 @@ class Options:
         from frameloom.compile import callables
 
         if self.disable:
-            callables.root_code(target)
-            events.announce(BreakReport.of("FL911", (), getattr(target, "__qualname__", type(target).__qualname__)))
+            callables.note_disabled(target)
             return callables.wrap(target, None)
         callables.root_code(target)
         return callables.compiled(target, self._settings(on_capture))
@@ -224,7 +223,7 @@ def _unsupported() -> str | None:
 
 def _eager_only(model: Any, reason: str) -> Any:
     """On a Python that is not supported everything stays as it is, said once."""
-    events.announce(BreakReport.of("FL907", (), reason))
+    events.eager(BreakReport.of("FL907", (), reason))
     return model if model is not None else lambda function: function
 
 

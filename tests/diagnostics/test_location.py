@@ -2,13 +2,15 @@
 from __future__ import annotations
 
 import linecache
+import os
 import textwrap
 import unicodedata
 
 import pytest
 from hypothesis import given, strategies as st
 
-from frameloom.diagnostics.location import MOST_LINES, Location, excerpt, header, shorten
+from frameloom.diagnostics import location as places
+from frameloom.diagnostics.location import MOST_LINES, Location, definition, excerpt, header, shorten, users_first
 
 
 def written(monkeypatch: pytest.MonkeyPatch, text: str, name: str = "program.py") -> str:
@@ -118,3 +120,53 @@ def test_file_names_are_short_but_findable(tmp_path, monkeypatch) -> None:
     assert shorten("/venv/lib/python3.11/site-packages/torch/nn/modules/module.py") == "torch/nn/modules/module.py"
     assert shorten("/elsewhere/model.py") == "/elsewhere/model.py"
     assert shorten("<frozen abc>") == "<frozen abc>"
+
+
+def test_of_a_compound_statement_the_first_line_is_shown(monkeypatch) -> None:
+    name = written(monkeypatch, "with lock:  # held\n    work()\n    more()\n")
+    assert "\n".join(excerpt(Location(name, 1, 0, 3, 10), "here")) == shown("""
+          |
+        1 |     with lock:  # held
+          |     ^^^^^^^^^^^^^^^^^^ here
+          |
+    """)
+
+
+@pytest.mark.parametrize(("text", "line", "column"), [
+    ("def f():\n    pass\n", 1, 0),
+    ("@decorate\ndef f():\n    pass\n", 2, 0),
+    ("@decorate(\n    option,\n)\n@again\nasync def f():\n    pass\n", 5, 0),
+    ("    @decorate\n    def f(self):\n        pass\n", 2, 4),
+    ("f = lambda: 1\n", 1, None),
+    ("", 1, None),
+])
+def test_a_function_is_at_its_def(monkeypatch, text: str, line: int, column: int | None) -> None:
+    found = definition(written(monkeypatch, text), 1, "f")
+    assert (found.lineno, found.col, found.qualname) == (line, column, "f")
+
+
+OWN = Location("program.py", 3, 4, 3, 8, "f")
+STANDARD = Location(os.__file__, 10, 0, 10, 3, "g")
+INSTALLED = Location("/env/lib/python3.11/site-packages/torch/nn/modules/module.py", 9, 0, 9, 3, "Module.__call__")
+FROZEN = Location("<frozen os>", 5, 0, 5, 3, "h")
+STANDS_IN = Location(places.__file__, 5, 0, 5, 3, "sorted")
+
+
+def test_the_users_line_is_told_from_library_code() -> None:
+    assert not OWN.of_library
+    assert all(place.of_library for place in (STANDARD, INSTALLED, FROZEN, STANDS_IN))
+    assert STANDS_IN.of_this_package and not STANDARD.of_this_package
+    assert users_first((FROZEN, STANDARD, OWN, INSTALLED)) == ((FROZEN, STANDARD), (OWN, INSTALLED))
+    assert users_first((FROZEN, INSTALLED)) == ((), (FROZEN, INSTALLED))
+    assert users_first(()) == ((), ())
+
+
+def test_library_files_are_named_from_where_they_are_installed() -> None:
+    assert shorten(STANDARD.filename) == "os.py"
+    assert shorten(INSTALLED.filename) == "torch/nn/modules/module.py"
+
+
+def test_the_text_of_a_span_is_one_line(monkeypatch) -> None:
+    name = written(monkeypatch, "y = g(é,\n      b) + 1\n")
+    assert Location(name, 1, 4, 2, 8).text == "g(é, b)"
+    assert Location("nowhere.py", 1, 0, 1, 2).text == ""

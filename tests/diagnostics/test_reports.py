@@ -55,6 +55,27 @@ def test_without_source_the_detail_is_a_line_of_its_own() -> None:
     """)
 
 
+def test_a_break_in_a_library_is_shown_at_the_users_line(monkeypatch) -> None:
+    lines = ["def put(key):\n", "    putenv(key)\n"]
+    monkeypatch.setitem(linecache.cache, "/env/site-packages/lib.py", (0, None, lines, "/env/site-packages/lib.py"))
+    inside = Location("/env/site-packages/lib.py", 2, 4, 2, 15, "put")
+    between = Location("/env/site-packages/lib.py", 9, 0, 9, 3, "set_all")
+    report = BreakReport.of("FL508", (inside, between, HERE, CALLER), "an environment variable is changed")
+    assert report.render() == message("""
+        graph break FL508: state of the whole process is changed
+          --> model.py:2:8   in Block.forward, inlined from model.py:77 in Net.forward
+          |
+        2 |     if scores.max() > 0.5:
+          |        ^^^^^^^^^^^^^^^^^^ an environment variable is changed
+          |
+          = inside lib.py:2 in put, called from lib.py:9 in set_all:  putenv(key)
+          = captured so far: 0 graph nodes; the rest continues in a resume function
+          = help: change it before the compiled function runs
+          = see:  docs/breaks/FL508.md   (frameloom explain FL508)
+    """)
+    assert report.location == HERE and " at model.py:2 in Block.forward: " in report.summary()
+
+
 def test_an_eager_run_says_so_and_counts_no_nodes() -> None:
     text = BreakReport.of("FL902", (HERE,), notes=("the last guard that failed: value of self.step",)).render()
     assert text.startswith("running eager FL902: recompile limit is reached\n")
@@ -81,7 +102,7 @@ def test_recompile() -> None:
           --> model.py:2:8   in Block.forward
           |
         2 |     if scores.max() > 0.5:
-          |        ^^^^^^^^^^^^^^^^^^ guarded here: self.step
+          |        ^^^^^^^^^^^^^^^^^^ self.step is read here
           |
           = was: 3
           = now: 4

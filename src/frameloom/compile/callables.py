@@ -36,7 +36,7 @@ def new_compiler(target: Any, settings: Settings) -> Compiler:
     if code is not None:
         compiler.root(code)
         if code.co_flags & GENERATOR_FLAGS:
-            events.announce(BreakReport.of("FL908", (first_line(code),), code.co_qualname))
+            events.eager(BreakReport.of("FL908", (first_line(code),), code.co_qualname))
     COMPILERS.add(compiler)
     return compiler
 
@@ -59,6 +59,13 @@ def root_code(target: Any) -> types.CodeType | None:
         return target.__code__
     called = getattr(type(target), "__call__", None)
     return called.__code__ if isinstance(called, types.FunctionType) else None
+
+
+def note_disabled(target: Any) -> None:
+    """The user asked with `disable=True` that `target` runs as it is: counted, but no news to the user.  Raises NotCompilable."""
+    code = root_code(target)
+    chain = () if code is None else (first_line(code),)
+    events.eager(BreakReport.of("FL911", chain, "disable=True"), tell=False)
 
 
 def _a(cls: type) -> str:

@@ -88,7 +88,7 @@ class Compiler:
 
     def notice(self, kind: str) -> None:
         """Frames run eagerly for a reason of the interpreter's; they are counted in C."""
-        events.announce(BreakReport.of(NOTICES[kind]))
+        events.eager(BreakReport.of(NOTICES[kind]), counted=True)
 
     def _is_unfit(self, code: types.CodeType) -> bool:
         """Whether the domain says that nothing must be captured now."""

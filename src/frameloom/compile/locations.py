@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.diagnostics.location import Location
+from frameloom.diagnostics.location import Location, definition
 
 
 def location_of(program: Any, index: int) -> Location:
@@ -24,5 +24,5 @@ def chain_of(where: Any) -> tuple[Location, ...]:
 
 
 def first_line(code: Any) -> Location:
-    """The place of a function."""
-    return Location(code.co_filename, code.co_firstlineno, qualname=code.co_qualname)
+    """The place of a function: the line of its `def`, behind its decorators."""
+    return definition(code.co_filename, code.co_firstlineno, code.co_qualname)

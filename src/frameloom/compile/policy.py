@@ -40,6 +40,12 @@ LEFT_MODULES = (
 )
 """Modules that do the work of a compiler, a tracer or a test runner: neither they nor what they call is captured."""
 
+PASSED_MODULES = ("torch", "numpy")
+"""Modules whose own functions run as they are where a break has called them; what they call back is captured."""
+
+CAPTURED_MODULES = ("torch.nn", "torch.optim", "torch.distributions", "torch.functional")
+"""Modules below those whose functions are captured all the same: they do what a user's code would."""
+
 STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"]
 SITE_PACKAGES = (sysconfig.get_paths()["purelib"], sysconfig.get_paths()["platlib"])
 
@@ -59,6 +65,8 @@ def verdict(function: types.FunctionType, code: types.CodeType, asked_for: bool)
     module = function.__globals__.get("__name__")
     if isinstance(module, str) and _is_below(module, LEFT_MODULES):
         return Verdict.LEAVE
+    if isinstance(module, str) and _is_below(module, PASSED_MODULES) and not _is_below(module, CAPTURED_MODULES):
+        return Verdict.PASS
     filename = code.co_filename
     if filename.startswith("<frozen "):
         return Verdict.LEAVE

@@ -73,16 +73,17 @@ def recompile(report: RecompileReport) -> None:
     log("recompiles", report.render)
 
 
-def eager(report: BreakReport, tell: bool = True) -> None:
+def eager(report: BreakReport, tell: bool = True, counted: bool = False) -> None:
     """A frame runs eagerly for a reason of group FL9.
 
     tell: warn, in one line and once for each reason and place; without it the event is counted and logged only.
-    Raises ValueError for a report of another group.
+    counted: somebody else counts how often this happens.  Raises ValueError for a report of another group.
     """
     if not report.kind.eager:
         raise ValueError(f"{report.kind.code} is no reason for running eagerly")
-    with _lock:
-        _counts.eager[report.kind.code] += 1
+    if not counted:
+        with _lock:
+            _counts.eager[report.kind.code] += 1
     _emit("eager", report=report)
     log("breaks", report.render)
     if tell:

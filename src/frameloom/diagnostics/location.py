@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import unicodedata
 from typing import NamedTuple
 
+STANDARD_LIBRARY = os.path.dirname(os.__file__).replace(os.sep, "/") + "/"
+THIS_PACKAGE = __file__.replace(os.sep, "/").rpartition("/diagnostics/")[0] + "/"
+DEFINES = re.compile(r"\s*(async\s+)?(def|class)\b")
 TAB_WIDTH = 4
 INDENT = 4
+MOST_DECORATOR_LINES = 100
 MOST_LINES = 6
 MOST_PARENTS = 6
 
@@ -38,15 +43,67 @@ class Location(NamedTuple):
         """`file:line`, the file as short as it can be while still being found."""
         return shorten(self.filename) if self.lineno is None else f"{shorten(self.filename)}:{self.lineno}"
 
+    @property
+    def of_library(self) -> bool:
+        """Whether the file is Python's own, or of an installed package: not what the user is writing."""
+        normal = self.filename.replace(os.sep, "/")
+        return self.of_this_package or normal.startswith(("<frozen ", STANDARD_LIBRARY)) or _installed(normal) is not None
+
+    @property
+    def of_this_package(self) -> bool:
+        """Whether the file belongs to frameloom: what stands in for a function of the library."""
+        return self.filename.replace(os.sep, "/").startswith(THIS_PACKAGE)
+
+    @property
+    def text(self) -> str:
+        """The source of the span as one line; empty where the source cannot be read."""
+        parts = []
+        for number in _line_numbers(self):
+            line = linecache.getline(self.filename, number).rstrip("\r\n").encode("utf-8")
+            start = self.col or 0 if number == self.lineno else 0
+            end = self.end_col if number == self.end_lineno else None
+            parts.append(line[start:end].decode("utf-8", errors="ignore").strip())
+        return " ".join(parts)
+
+
+def definition(filename: str, first: int, qualname: str) -> Location:
+    """The place of a function whose code begins on line `first`, which is that of its first decorator if it has any."""
+    decorated = linecache.getline(filename, first).lstrip().startswith("@")
+    for number in range(first, first + MOST_DECORATOR_LINES if decorated else first + 1):
+        text = linecache.getline(filename, number).rstrip()
+        if DEFINES.match(text):
+            start = len(text) - len(text.lstrip())
+            return Location(filename, number, start, number, len(text.encode("utf-8")), qualname)
+    return Location(filename, first, qualname=qualname)
+
+
+def users_first(chain: tuple[Location, ...]) -> tuple[tuple[Location, ...], tuple[Location, ...]]:
+    """The library code at the inner end of a chain of locations, and what remains: the user's own line and its callers.
+
+    A chain of library code alone is given back as it is.
+    """
+    at = next((index for index, location in enumerate(chain) if not location.of_library), 0)
+    return chain[:at], chain[at:]
+
 
 def shorten(filename: str) -> str:
     """`filename` from the working directory where it lies below, from its package where it is installed."""
     normal = filename.replace(os.sep, "/")
+    installed = _installed(normal)
+    if installed is not None:
+        return installed
+    for below in (f"{os.getcwd().replace(os.sep, '/').rstrip('/')}/", STANDARD_LIBRARY):
+        if normal.startswith(below):
+            return normal[len(below):]
+    return filename
+
+
+def _installed(normal: str) -> str | None:
+    """The path of a file from the directory where packages are installed, None where it lies in none."""
     for mark in ("/site-packages/", "/dist-packages/"):
         if mark in normal:
             return normal.rpartition(mark)[2]
-    below = os.getcwd().replace(os.sep, "/").rstrip("/") + "/"
-    return normal[len(below):] if normal.startswith(below) else filename
+    return None
 
 
 def header(chain: tuple[Location, ...]) -> list[str]:
@@ -67,8 +124,10 @@ def header(chain: tuple[Location, ...]) -> list[str]:
 def excerpt(location: Location, label: str = "") -> list[str]:
     """The source lines of `location` with carets below the span and `label` behind the last of them.
 
-    Gives no lines where the source cannot be read.  Long spans are cut in the middle.
+    Gives no lines where the source cannot be read.  Long spans are cut in the middle; of a compound statement the first line is
+    shown.
     """
+    location = _without_body(location)
     numbers = _line_numbers(location)
     texts = {number: linecache.getline(location.filename, number).rstrip("\r\n") for number in numbers}
     if not any(text.strip() for text in texts.values()):
@@ -89,6 +148,16 @@ def excerpt(location: Location, label: str = "") -> list[str]:
             rows.append(f"{'':{margin}} | {carets}")
     rows.append(f"{'':{margin}} |")
     return rows
+
+
+def _without_body(location: Location) -> Location:
+    """The first line alone, of a span that goes on into the body of a compound statement."""
+    if location.lineno is None or location.end_lineno in (None, location.lineno):
+        return location
+    first = linecache.getline(location.filename, location.lineno).rstrip()
+    if not first.partition("#")[0].rstrip().endswith(":"):
+        return location
+    return location._replace(end_lineno=location.lineno, end_col=len(first.encode("utf-8")))
 
 
 def _line_numbers(location: Location) -> list[int]:

@@ -9,12 +9,13 @@ import textwrap
 from typing import Any
 
 from frameloom.diagnostics.breaks import BREAKS, BreakKind
-from frameloom.diagnostics.location import Location, excerpt, header
+from frameloom.diagnostics.location import Location, excerpt, header, users_first
 
 RESUMES = "the rest continues in a resume function"
 REFUSED = "fullgraph=True asks for one graph, so nothing was compiled"
 LONGEST_VALUE = 60
 WIDTH = 110
+MOST_LIBRARY_CALLERS = 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,23 +48,24 @@ class BreakReport:
 
     @property
     def location(self) -> Location | None:
-        """The innermost location."""
-        return self.chain[0] if self.chain else None
+        """The innermost location that is the user's own code; the innermost of all where only libraries are involved."""
+        return users_first(self.chain)[1][0] if self.chain else None
 
     def summary(self) -> str:
         """The message in one line: title, place and detail."""
-        place = f" at {self.chain[0]}" if self.chain else ""
+        place = f" at {self.location}" if self.chain else ""
         return f"{self.title}{place}" + (f": {self.detail}" if self.detail else "")
 
     def render(self) -> str:
         """The message: title, place, excerpt with carets, what was captured, help and page."""
-        facts = [("", note) for note in self.notes]
+        library, chain = users_first(self.chain)
+        facts = [("", note) for note in (*_inside(library), *self.notes)]
         if not self.kind.eager:
             plural = "" if self.captured == 1 else "s"
             facts.append(("captured so far", f"{self.captured} graph node{plural}; {self.then}"))
         facts.append(("help", self.help or self.kind.help))
         facts.append(("see", f" {self.kind.page}   (frameloom explain {self.kind.code})"))
-        return _message(self.title, self.chain, self.detail, facts)
+        return _message(self.title, chain, self.detail, facts)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data for the event log."""
@@ -101,11 +103,12 @@ class RecompileReport:
 
     def render(self) -> str:
         """The message: what changed, the user line that read it, old and new value, and what to do."""
-        facts = [("was", shortened(self.old)), ("now", shortened(self.new)),
+        library, chain = users_first(self.chain)
+        facts = [("was", shortened(self.old)), ("now", shortened(self.new)), *(("", note) for note in _inside(library)),
                  ("entries", f"{self.entries} of at most {self.limit}; beyond that the function runs eagerly (FL902)")]
         if self.help:
             facts.append(("help", self.help))
-        return _message(self.title, self.chain, f"guarded here: {self.path}", facts)
+        return _message(self.title, chain, f"{self.path} is read here", facts)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data for the event log."""
@@ -117,6 +120,16 @@ def shortened(text: str) -> str:
     """`text` on one line, cut in the middle where it is long."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_VALUE else f"{line[:LONGEST_VALUE - 15]} ... {line[-10:]}"
+
+
+def _inside(library: tuple[Location, ...]) -> list[str]:
+    """Where it happened inside a library that the user's line calls: the statement, and the nearest callers."""
+    shown = [location for location in library if not location.of_this_package]
+    if not shown:
+        return []
+    callers = [f"called from {location}" for location in shown[1:MOST_LIBRARY_CALLERS]]
+    text = shortened(shown[0].text)
+    return [", ".join([f"inside {shown[0]}", *callers]) + (f":  {text}" if text else "")]
 
 
 def _message(title: str, chain: tuple[Location, ...], label: str, facts: list[tuple[str, str]]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import RULES
+from frameloom.interpreter.registry import RULES, kind_of_class
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts import dict_
@@ -56,7 +56,7 @@ def _get_attribute(m: Machine, obj: Value, name: str, link: Link | None) -> Valu
         if algorithm is None:
             rule = RULES.get(reader.value)
             if rule is None:
-                raise GraphBreak("FL103", f"attribute {name!r} of {obj.cls.__name__}")
+                raise GraphBreak(kind_of_class(obj.cls, "FL103"), f"attribute {name!r} of {obj.cls.__name__}")
             return rule(m, obj, Const(name))
         if algorithm is generic_get and type(obj) is Obj:
             return _generic_with_fallback(m, obj, name, link)
@@ -216,7 +216,8 @@ def bind_descriptor(m: Machine, found: Value, obj: Value | None, owner: Any, lin
     if getter is ABSENT:
         return found
     if type(getter) is Const and getter.value not in RULES:
-        raise GraphBreak("FL103", f"descriptor of class {found.cls.__name__}")
+        kind = kind_of_class(found.cls if obj is None else obj.cls, "FL103")
+        raise GraphBreak(kind, f"descriptor of class {found.cls.__name__}")
     owner_value = owner if isinstance(owner, Value) else m.observe.constant(owner)
     return m.invoke(getter, [found, obj if obj is not None else Const(None), owner_value], {}, link)
 
@@ -325,7 +326,7 @@ def _bind_getset(m: Machine, found: Value, obj: Value | None, owner: Any, link: 
         return instance_dictionary(m, obj)
     if type(obj) is Const:
         return m.lift(descriptor.__get__(obj.value))
-    raise GraphBreak("FL103", f"attribute {descriptor.__name__!r} of {obj.cls.__name__}")
+    raise GraphBreak(kind_of_class(obj.cls, "FL103"), f"attribute {descriptor.__name__!r} of {obj.cls.__name__}")
 
 
 def instance_dictionary(m: Machine, obj: Value) -> Value:

@@ -10,7 +10,7 @@ from frameloom.interpreter import attributes
 from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import CODE_RULES, INSTANTIATE, POLYFILLS, REFUSED, RULES
+from frameloom.interpreter.registry import CODE_RULES, INLINED, INSTANTIATE, POLYFILLS, REFUSED, RULES, kind_of_class, kind_of_module
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts import dict_, function as functions, generator, tuple_
 from frameloom.symbolic.layouts.base import storage_base
@@ -65,6 +65,9 @@ def inline(m: Machine, fn: Obj, code: types.CodeType, args: list[Value], kwargs:
     session = m.session
     caller = session.frame
     frame = enter(m, fn, code, args, kwargs)
+    kind = kind_of_module(frame.globals.get("__name__"))
+    if kind is not None and code not in INLINED:
+        raise GraphBreak(kind, f"{frame.globals['__name__']}.{code.co_qualname}")
     if code.co_flags & (GENERATOR | COROUTINE | ASYNC_GENERATOR):
         return suspended(m, fn, code, frame)
     if caller is not None:
@@ -213,14 +216,33 @@ def call_known(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value
     refusal = REFUSED.get(target)
     if refusal is not None:
         raise GraphBreak(refusal.kind, refusal.because)
-    raise GraphBreak("FL101", name_of(target))
+    raise GraphBreak(_kind_of_call(target, args), name_of(target))
+
+
+METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
+
+
+def _kind_of_call(target: Any, args: list[Value]) -> str:
+    """The FL code of a call of C code that has no rule."""
+    if isinstance(target, METHODS):
+        return kind_of_class(args[0].cls if args else target.__objclass__, "FL102")
+    owner = getattr(target, "__self__", None)
+    if owner is None or isinstance(owner, types.ModuleType):
+        return kind_of_module(getattr(target, "__module__", None)) or "FL101"
+    return kind_of_class(owner, "FL101") if isinstance(owner, type) else kind_of_class(type(owner), "FL102")
 
 
 def name_of(target: Any) -> str:
     """A readable name of a callable."""
-    owner = getattr(target, "__objclass__", None) or getattr(target, "__self__", None)
     name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or type(target).__name__
-    module = getattr(target, "__module__", None) or getattr(owner, "__module__", None)
+    owner = getattr(target, "__objclass__", None) or getattr(target, "__self__", None)
+    if getattr(target, "__name__", None) == "__new__" and isinstance(owner, type):
+        return name_of(owner)
+    module = getattr(target, "__module__", None)
+    if module is None:
+        module = getattr(owner, "__module__", None)
+    elif isinstance(target, types.BuiltinFunctionType):
+        name = target.__name__
     return f"{module}.{name}" if module and module != "builtins" else str(name)
 
 

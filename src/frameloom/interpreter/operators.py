@@ -8,7 +8,7 @@ from typing import Any, Callable
 from frameloom.interpreter.attributes import bind_descriptor
 from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import RULES
+from frameloom.interpreter.registry import RULES, kind_of_class
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.layouts.payload import RunTimeBody
 from frameloom.symbolic.signals import GraphBreak
@@ -186,7 +186,11 @@ def _c_slot(m: Machine, slot: Any, receiver: Value, args: list[Value]) -> Value:
         return m.fold(slot, *(value.value for value in values))
     if type(receiver) is Const and slot in MEETS_PLAIN:
         return _payload_slot(m, slot, receiver, args)
-    raise GraphBreak("FL102", f"{slot.__objclass__.__name__}.{slot.__name__} with {values[-1].cls.__name__}")
+    kind = kind_of_class(receiver.cls, "FL505" if slot.__name__ in WRITES else "FL102")
+    raise GraphBreak(kind, f"{slot.__objclass__.__name__}.{slot.__name__} with {values[-1].cls.__name__}")
+
+
+WRITES = frozenset({"__setitem__", "__delitem__", "__setattr__", "__delattr__"})
 
 
 def _payload_slot(m: Machine, slot: Any, receiver: Value, args: list[Value]) -> Value:
@@ -364,7 +368,7 @@ def _constant_truth(m: Machine, value: Const) -> Const:
         return boolean(bool(value.value))
     for name in ("__bool__", "__len__"):
         if m.observe.type_lookup(value.cls, name) is not ABSENT:
-            raise GraphBreak("FL102", f"truth of {value.cls.__name__}")
+            raise GraphBreak(kind_of_class(value.cls, "FL102"), f"truth of {value.cls.__name__}")
     return TRUE
 
 

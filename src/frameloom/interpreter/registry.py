@@ -24,6 +24,15 @@ CODE_RULES: dict[types.CodeType, Callable] = {}
 REFUSED: dict[Any, "Refusal"] = {}
 """callable -> why a call of it breaks"""
 
+REFUSED_MODULES: dict[str, str] = {}
+"""module -> the FL code of a break in it: its Python functions are not inlined, and neither are those of modules below it"""
+
+REFUSED_INSTANCES: dict[type, str] = {}
+"""class -> the FL code of a break at whatever C code of its instances has no rule"""
+
+INLINED: set[types.CodeType] = set()
+"""code objects of functions that are inlined although their module is refused"""
+
 POLYFILLS: dict[Any, Callable] = {}
 """callable -> plain Python function of the same meaning, traced in its place"""
 
@@ -84,6 +93,49 @@ def refuse(kind: str, because: str, *callables: Any) -> None:
     """Calls of these break."""
     for target in callables:
         REFUSED[target] = Refusal(kind, because)
+
+
+def refuse_module(kind: str, *names: str, but: tuple = ()) -> None:
+    """Break at calls of Python functions of these modules and of those below them, except the functions `but`."""
+    for name in names:
+        REFUSED_MODULES[name] = kind
+    INLINED.update(function.__code__ for function in but)
+    _kinds.clear()
+
+
+def refuse_instances(kind: str, *classes: type) -> None:
+    """Break with this kind where C code of an instance of these classes, or of a subclass, has no rule."""
+    for cls in classes:
+        REFUSED_INSTANCES[cls] = kind
+
+
+def kind_of_module(name: Any) -> str | None:
+    """The FL code that breaks in a module have, None for a module without one of its own."""
+    if type(name) is not str:
+        return None
+    if name not in _kinds:
+        _kinds[name] = _kind_of_module(name)
+    return _kinds[name]
+
+
+def _kind_of_module(name: str) -> str | None:
+    while name:
+        if name in REFUSED_MODULES:
+            return REFUSED_MODULES[name]
+        name = name.rpartition(".")[0]
+    return None
+
+
+_kinds: dict[str, str | None] = {}
+
+
+def kind_of_class(cls: type, otherwise: str) -> str:
+    """The FL code of a break at C code of an instance of `cls`."""
+    for base in type.__dict__["__mro__"].__get__(cls):
+        kind = REFUSED_INSTANCES.get(base) or kind_of_module(type.__dict__["__module__"].__get__(base))
+        if kind is not None:
+            return kind
+    return otherwise
 
 
 def polyfill(*callables: Any) -> Callable:

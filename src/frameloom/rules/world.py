@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _io
+import _socket
 import datetime
 import gc
 import importlib
@@ -15,7 +17,7 @@ import types
 from collections.abc import Iterator
 
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import refuse
+from frameloom.interpreter.registry import refuse, refuse_instances
 from frameloom.rules.define import function
 from frameloom.symbolic.values import Value
 
@@ -35,6 +37,8 @@ refuse("FL109", "a clock is read", *c_functions(time))
 refuse("FL111", "the garbage collector is asked", *c_functions(gc))
 refuse("FL104", "the operating system is asked", *(f for f in c_functions(POSIX) if f not in PURE))
 refuse("FL104", "a file or socket is used", *c_functions(io, select, signal, socket))
+refuse_instances("FL104", io.IOBase, _io._IOBase, socket.socket, _socket.socket)
+refuse_instances("FL108", types.FrameType)
 refuse("FL508", "an environment variable is changed", os.putenv, os.unsetenv)
 for _cls in (datetime.datetime, datetime.date):
     for _name in ("now", "utcnow", "today"):

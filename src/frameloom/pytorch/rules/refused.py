@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from frameloom.interpreter.registry import refuse
+from frameloom.interpreter.registry import refuse, refuse_instances, refuse_module
 
 TENSOR = torch.Tensor
 
@@ -98,3 +98,19 @@ refuse(
     TENSOR.register_hook, TENSOR.register_post_accumulate_grad_hook, torch.autograd.graph.register_multi_grad_hook,
 )
 refuse("FL306", "gradients are computed", TENSOR.backward, torch.autograd.backward, torch.autograd.grad)
+refuse("FL313", "a function is made into TorchScript", torch.jit.script, torch.jit.trace, torch.jit.trace_module, torch.jit.freeze)
+refuse("FL316", "a backward hook is put around a module's call", torch.utils.hooks.BackwardHook)
+
+refuse_module("FL302", "torch.amp.autocast_mode")
+refuse_module("FL303", "torch._functorch", "torch._vmap_internals")
+refuse_module("FL304", "numpy")
+refuse_module("FL307", "torch.random", "torch.cuda.random")
+refuse_module("FL314", "torch._higher_order_ops")
+refuse_module(
+    "FL315", "torch.distributed.distributed_c10d", "torch.distributed.c10d_logger", "torch.distributed._functional_collectives",
+    "torch.distributed.rpc", but=(torch.distributed.is_initialized,) if torch.distributed.is_available() else (),
+)
+refuse_module("FL319", "torch.profiler", "torch.autograd.profiler")
+refuse_module("FL320", "torch._compile", "torch._dynamo.decorators", "torch._dynamo.eval_frame", "torch._dynamo.convert_frame", "torch._inductor", "torch.export", "torch._export")
+refuse_instances("FL312", torch.Stream, torch.Event)
+refuse_instances("FL313", torch.jit.ScriptFunction, torch._C.ScriptMethod)
