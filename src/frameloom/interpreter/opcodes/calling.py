@@ -15,7 +15,7 @@ from frameloom.symbolic.layouts import dict_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.function import FunctionBody
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import NULL, Const, Obj, Value
+from frameloom.symbolic.values import NONE, NULL, Const, Obj, Value
 
 
 def _callee(lower: Value, upper: Value, args: list[Value]) -> tuple[Value, list[Value]]:
@@ -99,7 +99,7 @@ def make_function(frame: Frame, flags: int) -> None:
 
 def new_function(frame: Frame, code: types.CodeType) -> Obj:
     """A fresh function of the frame's module."""
-    body = FunctionBody(code, frame.globals, closure=[], qualname=code.co_qualname)
+    body = FunctionBody(code, frame.globals, NONE, NONE, [], code.co_qualname, NONE)
     made = frame.session.alloc(types.FunctionType, body)
     made.attributes = DictBody(True)
     made.slots = {}
