@@ -13,7 +13,8 @@ from frameloom.compile.hook import Compiler, Settings
 from frameloom.compile.pipeline import Capture
 from frameloom.symbolic.domain import Domain
 
-from .world import World
+from . import things
+from .world import World, picture
 
 VARIANTS = (0, 0, 1, 2, 0)
 """The calls of one comparison: a first one, a second, changed inputs, and back."""
@@ -62,7 +63,9 @@ def pictures(function: FunctionType, call: Callable) -> list:
     for variant in VARIANTS:
         world = World(variant)
         function.__globals__.update(world.names())
-        found.append(world.run(call, function.__code__.co_filename))
+        left = world.run(call, function.__code__.co_filename)
+        found.append((left, picture(function.__globals__.get("GLOBAL"), {})))
+    things.Odd.gain = 3
     return found
 
 

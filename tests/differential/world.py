@@ -1,87 +1,28 @@
-"""What programs of the grammar meet: objects, managers, a function that breaks, and pictures of what they left behind."""
+"""The arguments of a program, and pictures of what it left behind."""
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import random
+import sys
 import traceback
 import types
-from typing import Any, Callable
-
-from frameloom.interpreter.registry import refuse
+from collections.abc import Callable
+from typing import Any
 
 from tests.toy.array import Array, Mode, array
 
+from . import things
+from .things import Box
 
-class Problem(Exception):
-    """Raised by programs."""
-
-
-class Box:
-    """An object with a property, a class attribute and a method."""
-
-    gain = 2
-
-    def __init__(self, n: Any, items: list) -> None:
-        self.n = n
-        self.items = items
-
-    @property
-    def twice(self) -> Any:
-        return self.n * self.gain
-
-    @twice.setter
-    def twice(self, value: Any) -> None:
-        self.n = value + 1
-
-    def apply(self, value: Array, factor: Any) -> Array:
-        self.n += 1
-        return value * factor + self.gain
-
-
-class Manager:
-    """A context manager that tells what it sees, and swallows exceptions if asked."""
-
-    def __init__(self, log: Callable, tag: str, swallow: bool) -> None:
-        self.log, self.tag, self.swallow = log, tag, swallow
-
-    def __enter__(self) -> "Manager":
-        self.log(f"enter {self.tag}")
-        return self
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
-        self.log(f"exit {self.tag} {kind and kind.__name__}")
-        return self.swallow
-
-
-@contextlib.contextmanager
-def managed(log: Callable) -> Any:
-    log("in")
-    try:
-        yield 5
-    finally:
-        log("out")
-
-
-def breaker(value: Any = None) -> Any:
-    """Breaks the graph; gives its argument back."""
-    return value
-
-
-refuse("FL401", "the test breaks here", breaker)
-
-
-def breaking(box: Box, value: Any) -> Any:
-    """A callee with a break in its middle."""
-    before = box.n
-    breaker()
-    box.items.append(value)
-    return before
-
-
-def gen(count: int) -> Any:
-    for i in range(count):
-        yield i
+NAMES = {
+    **{name: getattr(things, name) for name in ("Problem", "Box", "Manager", "managed", "breaker", "breaking", "gen", "logged", "Odd")},
+    **{name: getattr(things, name) for name in ("Point", "Pair", "Color", "Slotted")},
+    "functools": functools,
+    "random": random,
+    "sys": sys,
+}
+"""Globals of every program."""
 
 
 class World:
@@ -105,8 +46,7 @@ class World:
 
     def names(self) -> dict:
         """Globals of the program."""
-        made = {name: globals()[name] for name in ("Problem", "Manager", "managed", "breaker", "breaking", "gen")}
-        return {**made, "log": self.logged.append}
+        return {**NAMES, "log": self.logged.append}
 
     def run(self, function: Callable, filename: str) -> Any:
         """Call the function; gives a picture of the result and of everything it may have changed.  Tracebacks count as far as
@@ -131,35 +71,75 @@ def chain(error: BaseException | None, filename: str) -> list:
 
 def picture(value: Any, seen: dict) -> Any:
     """A comparable form with identity relations: an object met again is a number."""
-    if value is None or type(value) in (bool, int, float, str):
+    if value is None or type(value) in (bool, int, float, str, bytes):
         return (type(value).__name__, repr(value))
     if id(value) in seen:
         return ("again", seen[id(value)][0])
     seen[id(value)] = (len(seen), value)
-    if isinstance(value, (list, tuple)):
-        return (type(value).__name__, [picture(item, seen) for item in value])
-    if isinstance(value, dict):
-        return (type(value).__name__, [(picture(k, seen), picture(v, seen)) for k, v in value.items()])
-    if isinstance(value, (set, frozenset)):
-        return (type(value).__name__, [picture(item, seen) for item in value])
-    if isinstance(value, Array):
-        storage = seen.setdefault(id(value.storage), (len(seen), value.storage))[0]
-        return ("array", storage, value.start, value.numbers(), value.tracked)
-    if isinstance(value, types.FunctionType):
-        cells = [cell_picture(cell, seen) for cell in value.__closure__ or ()]
-        return ("function", value.__qualname__, cells)
-    if isinstance(value, types.GeneratorType):
-        return ("generator", value.__name__, [picture(item, seen) for item in value])
-    if hasattr(value, "__dict__"):
-        return (type(value).__name__, picture(dict(vars(value)), seen))
-    return (type(value).__name__,)
+    draw = next((PICTURES[base] for base in type(value).__mro__ if base in PICTURES), None)
+    storage = draw(value, seen) if draw is not None else ()
+    own = () if type(value) in PICTURES else picture(dict(getattr(value, "__dict__", ())), seen)
+    return (type(value).__name__, storage, own)
 
 
-def cell_picture(cell: Any, seen: dict) -> Any:
-    if id(cell) in seen:
-        return ("cell again", seen[id(cell)][0])
-    seen[id(cell)] = (len(seen), cell)
+def _items(value: Any, seen: dict) -> list:
+    return [picture(item, seen) for item in value]
+
+
+def _entries(value: dict, seen: dict) -> list:
+    return [(picture(key, seen), picture(item, seen)) for key, item in dict.items(value)]
+
+
+def _array(value: Array, seen: dict) -> tuple:
+    storage = seen.setdefault(id(value.storage), (len(seen), value.storage))[0]
+    return (storage, value.start, value.numbers(), value.tracked)
+
+
+def _function(value: types.FunctionType, seen: dict) -> tuple:
+    cells = _items(value.__closure__ or (), seen)
+    return (value.__qualname__, cells, picture(value.__defaults__, seen), picture(value.__dict__, seen))
+
+
+def _method(value: types.MethodType, seen: dict) -> tuple:
+    return (picture(value.__func__, seen), picture(value.__self__, seen))
+
+
+def _generator(value: types.GeneratorType, seen: dict) -> tuple:
+    """A generator is pictured by what it gives from now on, and by how it ends."""
+    found = []
     try:
-        return ("cell", picture(cell.cell_contents, seen))
+        for item in value:
+            found.append(picture(item, seen))
+    except Exception as error:  # noqa: BLE001  the way it ends
+        found.append(("raised", type(error).__name__))
+    return (value.__name__, found)
+
+
+def _exception(value: BaseException, seen: dict) -> tuple:
+    around = (picture(value.__cause__, seen), picture(value.__context__, seen))
+    return (picture(value.args, seen), *around, value.__suppress_context__, value.__traceback__ is not None)
+
+
+def _cell(value: types.CellType, seen: dict) -> Any:
+    try:
+        return picture(value.cell_contents, seen)
     except ValueError:
-        return ("cell", "empty")
+        return "empty"
+
+
+PICTURES: dict[type, Callable] = {
+    list: _items,
+    tuple: _items,
+    set: _items,
+    frozenset: _items,
+    dict: _entries,
+    Array: _array,
+    types.FunctionType: _function,
+    types.MethodType: _method,
+    types.GeneratorType: _generator,
+    types.CellType: _cell,
+    BaseException: _exception,
+    type: lambda value, seen: value.__qualname__,
+    types.BuiltinFunctionType: lambda value, seen: value.__name__,
+}
+"""class -> picture of what its C storage holds"""
