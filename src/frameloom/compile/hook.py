@@ -109,17 +109,20 @@ class Compiler:
             detail = f"{code.co_qualname} has {entries} entries"
             events.eager(BreakReport.of("FL902", (first_line(code),), detail))
             return False
-        miss = recompiles.first_miss(misses, recompiles.scope_of(function, code, arguments))
+        scope = recompiles.scope_of(function, code, arguments)
+        miss = recompiles.first_miss(misses, scope)
         if miss is not None:
             events.recompile(recompiles.report(miss, code, entries))
             self._draw(miss, misses, record)
+            domain = self.settings.domain
+            for other in recompiles.all_misses(misses, scope, domain.decides):
+                record.decisions |= domain.decide(other.guard, other.found)
         return True
 
     def _draw(self, miss: Miss, misses: tuple, record: CodeRecord) -> None:
         path = path_of(miss.guard.source)
         if any(path in entry.info.overwritten for entry, _ in misses):
             record.promoted.add(path)
-        record.decisions |= self.settings.domain.decide(miss.guard, miss.found)
 
     def _capture(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Any:
         events.frame(code.co_qualname, first_line(code))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from frameloom import config
@@ -45,6 +46,20 @@ def first_miss(misses: tuple, scope: Scope) -> Miss | None:
                 found = Missing
             return Miss(guard, found, info.text(index))
     return None
+
+
+def all_misses(misses: tuple, scope: Scope, checks: frozenset[str]) -> Iterator[Miss]:
+    """Every guard of these checks that fails in the entry that was tried first: what differs at once is learnt at once."""
+    for entry, _ in misses[:1]:
+        info = entry.info
+        if type(info) is not EntryInfo:
+            continue
+        for index, guard in enumerate(info.guards):
+            if guard.check in checks and not guard.holds(scope):
+                try:
+                    yield Miss(guard, guard.source.read(scope), info.text(index))
+                except Missing:
+                    continue
 
 
 def report(miss: Miss, code: types.CodeType, entries: int) -> RecompileReport:

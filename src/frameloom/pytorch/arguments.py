@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from frameloom.interpreter.registry import kind_of_class
 from frameloom.symbolic.layouts import dict_, list_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.list_ import ListBody
@@ -64,7 +65,7 @@ class Arguments:
                 return taker(self, value)
         elif kind is Lazy:
             return self.take(self.session.observe.resolve(value))
-        raise GraphBreak("FL101", f"a torch function is given an object of class {value.cls.__qualname__}")
+        raise GraphBreak(kind_of_class(value.cls, "FL101"), f"a torch function is given an object of class {value.cls.__qualname__}")
 
     def _node(self, node: Node) -> Node:
         nodes = self.nodes
@@ -117,7 +118,8 @@ class Arguments:
 
     def _plain_class(self, value: Obj, *classes: type) -> None:
         if value.cls not in classes:
-            raise GraphBreak("FL101", f"a torch function is given an object of class {value.cls.__qualname__}")
+            kind = kind_of_class(value.cls, "FL101")
+            raise GraphBreak(kind, f"a torch function is given an object of class {value.cls.__qualname__}")
 
     def _slice_object(self, value: Obj) -> slice:
         return self._slice(*value.body.parts)

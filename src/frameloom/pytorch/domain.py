@@ -39,6 +39,7 @@ class TorchDomain(Domain):
     """
 
     name = "torch"
+    decides = frozenset({"TENSOR"})
 
     def __init__(self, backend: Any, dynamic: bool | None = None) -> None:
         self.backend = backend
@@ -87,7 +88,7 @@ class TorchDomain(Domain):
 
     def decide(self, guard: Any, found: Any) -> frozenset:
         """What the next capture should do because `guard` failed on `found`: sizes that turned out to vary."""
-        if guard.check != "TENSOR" or self.dynamic is False:
+        if self.dynamic is False:
             return frozenset()
         return shapes.decide(guard.source, guard.payload, found)
 

@@ -17,6 +17,11 @@ FLOATING = frozenset(
 """The dtypes that can require gradients."""
 
 
+def is_dense(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is of the layout that is modelled: sizes and strides over one storage."""
+    return tensor.layout is DENSE and not tensor.is_quantized and not tensor.is_nested
+
+
 class TensorFact:
     """dtype, device, sizes, strides, requires_grad, is_leaf, and the bits conj, neg and inference of the dispatch key set.
 

@@ -23,7 +23,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, S
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from frameloom.pytorch.arguments import Arguments, fill
-from frameloom.pytorch.facts import DENSE, SizeFact, TensorFact, fact
+from frameloom.pytorch.facts import SizeFact, TensorFact, fact, is_dense
 from frameloom.pytorch.outcomes import (
     ArgumentResult,
     ConstantResult,
@@ -224,7 +224,7 @@ class Run:
 
 def fact_of(tensor: torch.Tensor) -> TensorFact:
     """The fact of a fake or real dense tensor; a GraphBreak for other layouts."""
-    if tensor.layout is not DENSE or tensor.is_quantized or tensor.is_nested:
+    if not is_dense(tensor):
         raise GraphBreak("FL311", f"layout {tensor.layout}")
     sizes, strides = tensor.shape, tensor.stride()
     return fact(

@@ -6,6 +6,7 @@ from typing import Any, Callable, NamedTuple
 
 import torch
 
+from frameloom.pytorch.facts import is_dense
 from frameloom.symbolic.guards import CHECKS, Check
 from frameloom.symbolic.source import Missing
 
@@ -68,6 +69,10 @@ def tensor_text(source: str, wanted: TensorPayload) -> str:
 
 def requires_grad_is(tensor: torch.Tensor, wanted: bool) -> bool:
     return tensor.requires_grad is wanted
+
+
+def is_dense_is(tensor: torch.Tensor, wanted: bool) -> bool:
+    return is_dense(tensor) is wanted
 
 
 def is_leaf_is(tensor: torch.Tensor, wanted: bool) -> bool:

@@ -7,19 +7,24 @@ from typing import Any
 import torch
 
 from frameloom.pytorch import guards, shapes
+from frameloom.pytorch.facts import is_dense
 from frameloom.pytorch.state import State
+from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import INPUT, Const, Node, Real, Value
 
 MODELLED = frozenset({torch.Tensor, torch.nn.Parameter})
 
 
-def tensor_input(session: Any, state: State, real: Real) -> Node:
-    """The node of a real tensor, its fact guarded."""
+def tensor_input(session: Any, state: State, real: Real) -> Any:
+    """The node of a real tensor, its fact guarded; NOT_HANDLED for one of a class or layout that is not modelled."""
     tensor = real.object
     cls = type(tensor)
     if cls not in MODELLED:
-        raise GraphBreak("FL305", f"a tensor of class {cls.__qualname__}")
+        return NOT_HANDLED
+    if not is_dense(tensor):
+        session.guard("CALL", real.source, (guards.is_dense_is, False, "{} is dense"))
+        return NOT_HANDLED
     known, dynamic = shapes.fact_of_input(state, tensor, real.source)
     payload = guards.tensor_payload(tensor, dynamic, state.entry_grad)
     session.guard("TENSOR", real.source, payload)

@@ -17,6 +17,8 @@ class Domain:
     """
 
     name = "null"
+    decides: frozenset[str] = frozenset()
+    """The checks whose failing `decide` draws something from."""
 
     def claims(self, cls: type) -> bool:
         """Whether instances of `cls` are nodes of this domain."""

@@ -92,6 +92,7 @@ _refuse(
 )
 _refuse("FL312", "torch.cuda.{}", ("synchronize", "set_device", "empty_cache", "current_stream", "stream"), torch.cuda)
 refuse("FL305", "torch functions are switched off for a while", torch._C.DisableTorchFunction, torch._C.DisableTorchFunctionSubclass)
+refuse("FL305", "operations of a tensor subclass", TENSOR.__torch_function__.__func__)
 refuse("FL302", "an autocast region is entered", torch.autocast)
 refuse(
     "FL308", "a hook is put on a tensor",
@@ -112,5 +113,6 @@ refuse_module(
 )
 refuse_module("FL319", "torch.profiler", "torch.autograd.profiler")
 refuse_module("FL320", "torch._compile", "torch._dynamo.decorators", "torch._dynamo.eval_frame", "torch._dynamo.convert_frame", "torch._inductor", "torch.export", "torch._export")
+refuse_instances("FL311", torch.Tensor, torch.nn.Parameter, of_subclasses="FL305")
 refuse_instances("FL312", torch.Stream, torch.Event)
 refuse_instances("FL313", torch.jit.ScriptFunction, torch._C.ScriptMethod)
