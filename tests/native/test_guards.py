@@ -185,6 +185,8 @@ def keys_of(random, thing):
         keys = list(OrderedDict.__iter__(thing) if isinstance(thing, OrderedDict) else dict.__iter__(thing))
     elif isinstance(thing, (set, frozenset)):
         keys = list(thing)
+    elif hasattr(thing, "__dict__") and not isinstance(thing, type) and random.random() < 0.5:
+        keys = list(thing.__dict__)
     else:
         keys = hashables(random)
     if random.random() < 0.3 and keys:
@@ -449,6 +451,22 @@ def test_attributes_are_found_wherever_they_are_and_no_dict_is_made():
         assert step(thing, "DICT_ATTR", "more") == "m" and step(thing, "DICT_ATTRS") is thing.__dict__
         thing.__dict__ = {"fresh": 1}
         assert check(thing, "NO_DICT_ATTR", f"a{number - 1}") and step(thing, "DICT_ATTR", "fresh") == 1
+
+
+def test_names_of_an_instance_in_order():
+    thing = Plain()
+    assert check(thing, "INSTANCE_KEYS", ()) and not check(thing, "INSTANCE_KEYS", ("a",))
+    thing.b, thing.a, thing.c = 1, 2, 3
+    assert check(thing, "INSTANCE_KEYS", ("b", "a", "c")) and not check(thing, "INSTANCE_KEYS", ("a", "b", "c"))
+    other = Plain()
+    other.a, other.b = 1, 2
+    assert check(other, "INSTANCE_KEYS", ("a", "b")) and not check(other, "INSTANCE_KEYS", ("a",))
+    del thing.a
+    assert check(thing, "INSTANCE_KEYS", ("b", "c"))
+    thing.a = 5
+    assert check(thing, "INSTANCE_KEYS", ("b", "c", "a")) and thing.__dict__ == {"b": 1, "c": 3, "a": 5}
+    assert check(thing, "INSTANCE_KEYS", ("b", "c", "a"))
+    assert not check(1, "INSTANCE_KEYS", ()) and not check(Plain, "INSTANCE_KEYS", ())
 
 
 def test_a_dict_that_is_not_there_is_not_made():

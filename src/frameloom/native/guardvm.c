@@ -439,6 +439,8 @@ run(GuardProgram *program, const GuardScope *scope, PyObject **registers, const 
             STEP(tuple_item(object, instruction->index));
         CASE(DICT_ITEM)
             STEP(dict_value(object, key));
+        CASE(DICT_KEY)
+            STEP(PyDict_Check(object) ? dict_key_at(object, instruction->index) : NULL);
         CASE(FUNC_CODE)
             STEP(function_part(object, OP_FUNC_CODE));
         CASE(FUNC_DEFAULTS)
@@ -499,6 +501,8 @@ run(GuardProgram *program, const GuardScope *scope, PyObject **registers, const 
                   && dict_key_set_is(object, key->object, instruction->extra.hashes));
         CASE(ODICT_KEYS)
             CHECK(PyODict_Check(object) && odict_keys_are(object, key->object));
+        CASE(INSTANCE_KEYS)
+            CHECK(instance_keys_are(object, key->object));
         CASE(NO_DICT_ATTR)
             CHECK(attribute_look(object, key, &value) == LOOK_ABSENT);
         CASE(SLOT_EMPTY)

@@ -224,6 +224,58 @@ dict_keys_are(PyObject *dict, PyObject *keys)
     return 1;
 }
 
+PyObject *
+dict_key_at(PyObject *dict, Py_ssize_t index)
+{
+    Py_ssize_t position = 0;
+    PyObject *key = NULL;
+    index = index < 0 ? index + PyDict_GET_SIZE(dict) : index;
+    if (index < 0 || index >= PyDict_GET_SIZE(dict)) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i <= index; i++) {
+        if (!PyDict_Next(dict, &position, &key, NULL)) {
+            return NULL;
+        }
+    }
+    return key;
+}
+
+static int
+value_names_are(PyObject *object, PyDictKeysObject *keys, PyObject *names)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(names);
+    if (instance_value_count(object) != count) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *name = DK_UNICODE_ENTRIES(keys)[instance_value_place(object, i)].me_key;
+        if (safe_equal(name, PyTuple_GET_ITEM(names, i)) != 1) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int
+instance_keys_are(PyObject *object, PyObject *keys)
+{
+    PyDictKeysObject *names;
+    PyTypeObject *type = Py_TYPE(object);
+    if (PyType_Check(object)
+        || (type->tp_dictoffset == 0 && !(type->tp_flags & Py_TPFLAGS_MANAGED_DICT))) {
+        return 0;
+    }
+    PyObject *dict = instance_dict(object);
+    if (dict != NULL) {
+        return PyDict_Check(dict) && dict_keys_are(dict, keys);
+    }
+    if (instance_values(object, &names) != NULL && names != NULL) {
+        return value_names_are(object, names, keys);
+    }
+    return PyTuple_GET_SIZE(keys) == 0;
+}
+
 int
 dict_key_set_is(PyObject *dict, PyObject *keys, const Py_hash_t *hashes)
 {

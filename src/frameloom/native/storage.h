@@ -28,6 +28,10 @@ Look set_look(PyObject *set, PyObject *object, Py_hash_t hash);
 /* Length of a container's storage, -1 when it has none that is known. */
 Py_ssize_t storage_length(PyObject *object);
 
+/* Key number index of a dict's storage, borrowed, or NULL. */
+PyObject *dict_key_at(PyObject *dict, Py_ssize_t index);
+
+int instance_keys_are(PyObject *object, PyObject *keys);
 int dict_keys_are(PyObject *dict, PyObject *keys);
 int dict_key_set_is(PyObject *dict, PyObject *keys, const Py_hash_t *hashes);
 int odict_keys_are(PyObject *odict, PyObject *keys);
