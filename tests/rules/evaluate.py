@@ -17,7 +17,7 @@ from frameloom.interpreter.calls import enter_root
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
 from frameloom.symbolic.domain import Domain
-from frameloom.symbolic.layouts import REPLAYS
+from frameloom.symbolic.layouts import REPLAYS, layout_of
 from frameloom.symbolic.session import Session
 from frameloom.symbolic.signals import Suspend
 from frameloom.symbolic.source import Scope
@@ -125,6 +125,9 @@ def perform(trace: Trace) -> Any:
         reached.add(part for part in parts if isinstance(part, (Value, list, tuple)))
     hosts = [node for node in session.nodes if node.tape == "host" and node.target is not INPUT]
     reached.add(hosts)
+    for obj in reached.fresh:
+        if layout_of(obj.cls).is_bound(obj):
+            raise Broke(f"FL504 {obj!r} outlives the trace")
     build = Builder(stack, None, list(reached.sources))
     for source in reached.sources:
         build.hold_source(source)

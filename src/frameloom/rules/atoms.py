@@ -89,7 +89,7 @@ def _static_rule(target: Callable) -> Callable:
     return lambda m, *args, **kwargs: folded(m, target, *args, **kwargs)
 
 
-for _cls in CLASSES:
+for _cls in (*CLASSES, type(None), type(Ellipsis)):
     for _name, _found in _cls.__dict__.items():
         if type(_found) in C_METHODS and (_name not in OWN_RULES or _cls in NUMBERS and _name not in ("__new__", "__getattribute__")):
             RULES.setdefault(_found, _method_rule(_found))

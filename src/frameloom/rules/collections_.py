@@ -15,12 +15,13 @@ from frameloom.interpreter.operators import binary, equal, get_item, set_item, t
 from frameloom.interpreter.stores import dict_get, dict_set, dict_update, key_handle, pairs
 from frameloom.rules.define import function, methods
 from frameloom.rules.dict_ import clear, copy_entries, delete_item, is_dict, pop, same_entries, set_default, store, take_end, view
+from frameloom.rules.indexing import is_a
 from frameloom.rules.representation import once
 from frameloom.rules.views import ordered_iterator
-from frameloom.symbolic.layouts import dict_
+from frameloom.symbolic.layouts import dict_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.iterator import KEYS, ORDERED_ITEMS, ORDERED_KEYS, ORDERED_VALUES
-from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, TRUE, Const, Obj, Value, boolean
 
 
@@ -81,7 +82,17 @@ def set_default_ordered(m: Machine, self: Obj, key: Value, default: Value = NONE
 
 @ordered("pop")
 def pop_ordered(m: Machine, self: Obj, key: Value, default: Value | None = None) -> Value:
+    if default is None and dict_get(m, self, key) is ABSENT:
+        raise key_error(m, key)
     return pop(m, self, key, default)
+
+
+def key_error(m: Machine, key: Value) -> SymbolicRaise:
+    """The KeyError of OrderedDict's own methods: they raise with the bare key, and a bare tuple is a tuple of arguments, None
+    no argument."""
+    if is_none(key):
+        return m.error(KeyError)
+    return m.error_of(KeyError, *(tuple_.items(m.session, key.body) if is_a(key, tuple) else [key]))
 
 
 @ordered("popitem")
@@ -93,7 +104,7 @@ def pop_item(m: Machine, self: Obj, last: Value = TRUE) -> Value:
 def move_to_end(m: Machine, self: Obj, key: Value, last: Value = TRUE) -> Value:
     at_end = truth(m, last).value
     if dict_get(m, self, key) is ABSENT:
-        raise m.error_of(KeyError, key)
+        raise key_error(m, key)
     dict_.move(m.session, self.body, key_handle(m, self, key), at_end)
     m.session.operation("dict.move_to_end", self, key, at_end)
     return NONE

@@ -212,13 +212,15 @@ def take_member(m: Machine, self: Obj) -> Value | None:
 
 
 class Operand:
-    """What a set operation takes: members by their handle in the receiver, and how a host operation gets them."""
+    """What a set operation takes: members by their handle in the receiver, how a host operation gets them, and the set or
+    dictionary itself (None for another iterable, which is used up)."""
 
-    __slots__ = ("members", "host")
+    __slots__ = ("members", "host", "source")
 
-    def __init__(self, members: dict, host: tuple) -> None:
+    def __init__(self, members: dict, host: tuple, source: Obj | None = None) -> None:
         self.members = members
         self.host = host
+        self.source = source
 
 
 def operand(m: Machine, receiver: Obj, other: Value) -> Operand:
@@ -252,9 +254,9 @@ def _known_already(m: Machine, members: dict, handle: Hashed) -> Any:
 def _stored(m: Machine, receiver: Obj, other: Obj, members: dict, host: tuple) -> Operand:
     """Members that have handles already; those that hash in Python are looked up among the receiver's."""
     if not any(isinstance(handle, Hashed) for handle in members):
-        return Operand(members, host)
+        return Operand(members, host, other)
     if receiver is other:
-        return Operand(members, host)
+        return Operand(members, host, other)
     found = {key_handle(m, receiver, value): value for value in members.values()}
     return Operand(found, (tuple, tuple(found)))
 
@@ -266,15 +268,39 @@ def absorb(m: Machine, self: Obj, other: Value) -> None:
         while (item := next_item(m, iterator)) is not None:
             set_add(m, self, item)
         return
-    if self.real is not None or not self.body.full:
-        for value in operand(m, self, other).members.values():
-            set_add(m, self, value)
-        return
     found = operand(m, self, other)
-    known = {**found.members, **self.body.known} if not self.body.known else {**self.body.known, **_new(self, found)}
-    removals = self.body.removals
-    set_.become(m.session, self.body, known, "in place", "update", (found.host,))
-    self.body.removals = removals
+    if self.body.full:
+        removals = self.body.removals
+        set_.become(m.session, self.body, {**self.body.known, **_new(self, found)}, "in place", "update", (found.host,))
+        self.body.removals = removals
+    else:
+        for handle, value in found.members.items():
+            set_.add(m.session, self.body, handle, value)
+    _log(m, self, "update", [found])
+
+
+def _log(m: Machine, self: Obj, name: str, operands: list[Operand]) -> None:
+    """Log an operation of a real set: the same method with the operands as they are now."""
+    if self.real is not None:
+        m.session.operation("set.call", self, name, [_as_now(m, found) for found in operands])
+
+
+def _as_now(m: Machine, found: Operand) -> Value:
+    """What an operand is now: itself where it is real, since the log is in order, else a copy that nobody changes."""
+    source = found.source
+    if source is not None and source.real is not None:
+        return source
+    if source is not None and is_set(source):
+        made = m.set()
+        made.body.known, made.body.history = dict(source.body.known), list(source.body.history)
+        return made
+    host, handles = found.host
+    values = [found.members[handle] for handle in handles]
+    if host is tuple:
+        return m.tuple(values)
+    made = m.dict()
+    made.body.known = {handle: (value, NONE) for handle, value in zip(handles, values)}
+    return made
 
 
 def _new(self: Obj, found: Operand) -> dict:
@@ -284,18 +310,43 @@ def _new(self: Obj, found: Operand) -> dict:
 # -- operations that make a set --------------------------------------------------------------------------------------
 
 
+class Member:
+    """A member in a host operation that tells which of two equal objects is kept."""
+
+    __slots__ = ("handle", "value")
+
+    def __init__(self, handle: Any, value: Value) -> None:
+        self.handle = handle
+        self.value = value
+
+    def __hash__(self) -> int:
+        return hash(self.handle)
+
+    def __eq__(self, other: object) -> bool:
+        return self.handle == other.handle
+
+
+def marked(found: Operand) -> Any:
+    """An operand as a host object of the same kind, with members that can be told apart."""
+    host, order = found.host
+    members = {handle: Member(handle, value) for handle, value in found.members.items()}
+    if host is set_.rebuilt:
+        return set(members.values())
+    return host(tuple(members[handle] for handle in order))
+
+
+def own_members(self: Obj) -> set[Member]:
+    return {Member(handle, value) for handle, value in self.body.known.items()}
+
+
 def combined(m: Machine, name: str, self: Obj, others: tuple[Value, ...]) -> Value:
-    """The set that the host method `name` gives, on handles; members keep the object that was there first."""
+    """The set that the host method `name` gives."""
     set_.materialise(m.session, self.body)
     operands = [operand(m, self, other) for other in others]
-    values = dict(self.body.known)
-    for found in operands:
-        for handle, value in found.members.items():
-            values.setdefault(handle, value)
-    plain = getattr(set, name)(set(self.body.known), *(tuple(found.members) for found in operands))
+    found = getattr(set, name)(own_members(self), *map(marked, operands))
     made = fresh_set(m, set if issubclass(self.cls, set) else frozenset)
-    made.body.known = {handle: values[handle] for handle in plain}
-    made.body.history = [("made", name, tuple(self.body.history), tuple(found.host for found in operands))]
+    made.body.known = {member.handle: member.value for member in found}
+    made.body.history = [("made", name, tuple(self.body.history), tuple(other.host for other in operands))]
     return made
 
 
@@ -348,24 +399,16 @@ def inplace_union(m: Machine, self: Obj, other: Value, /) -> Value:
 
 
 def changed(m: Machine, name: str, self: Obj, others: tuple[Value, ...]) -> None:
-    """Do the in-place host method `name` on handles; what a real set loses and gains is logged member by member."""
+    """Do what the in-place method `name` does."""
     set_.materialise(m.session, self.body)
     operands = [operand(m, self, other) for other in others]
-    before = self.body.known
-    after = set(before)
-    getattr(set, name)(after, *(tuple(found.members) for found in operands))
-    values: dict = {}
-    for found in reversed(operands):
-        values.update(found.members)
-    known = {handle: value for handle, value in before.items() if handle in after}
-    known.update((handle, values[handle]) for handle in after if handle not in before)
+    found = own_members(self)
+    getattr(set, name)(found, *map(marked, operands))
+    left = {member.handle: member.value for member in found}
+    known = {handle: left.pop(handle) for handle in self.body.known if handle in left}
+    known.update(left)
     set_.become(m.session, self.body, known, "in place", name, tuple(found.host for found in operands))
-    for handle, value in before.items():
-        if handle not in after:
-            m.session.operation("set.discard", self, value)
-    for handle, value in known.items():
-        if handle not in before:
-            m.session.operation("set.add", self, value)
+    _log(m, self, name, operands)
 
 
 def _changing(name: str, operator_name: str, needs_one: bool = False) -> None:

@@ -99,16 +99,16 @@ class Session:
     # -- heap ----------------------------------------------------------------------------------------------------
     def alloc(self, cls: type, body: Any = None) -> Obj:
         """A fresh object of class `cls` with the given storage."""
-        return Obj(cls, None, body, self.where())
+        made = Obj(cls, None, body, self.where())
+        if self.decisions and made.where is not None and ("make", made.where[0].code, made.where[1]) in self.decisions:
+            raise GraphBreak("FL504", f"an instance of {cls.__qualname__}")
+        return made
 
     def alloc_bound(self, cls: type, body: Any = None) -> Obj:
         """As `alloc`, for an object that perhaps cannot be made anew (its layout's `is_bound` tells): where it turns out to
         outlive the trace, the capture begins again and breaks here."""
-        made = self.alloc(cls, body)
-        if made.where is not None and ("make", made.where[0].code, made.where[1]) in self.decisions:
-            raise GraphBreak("FL504", f"an instance of {cls.__qualname__}")
         self.binds = True
-        return made
+        return self.alloc(cls, body)
 
 
 MANY_PER_SOURCE = frozenset(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
 from frameloom.symbolic.layouts.dict_ import _handle_of_real
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import ABSENT, Const, Obj, Real, Value
+from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
 
 
 class SetBody:
@@ -73,8 +73,11 @@ def _constant(host: set, found: frozenset) -> Any:
     return found
 
 
-def _given(host: set, order: tuple) -> set:
-    raise Unknown
+def _given(host: set, order: tuple, real: Any) -> Any:
+    """The real set itself where it is at hand; a trace, which must tell for later calls too, does not know its table."""
+    if isinstance(real, Value):
+        raise Unknown
+    return real
 
 
 DEEDS = {
@@ -210,7 +213,8 @@ def materialise(session: Any, body: SetBody) -> None:
         session.guard("MEMBERS", real.source, members)
     handles = [_handle_of_real(member, session.observe.constant(member)) for member in members]
     known = body.known
-    history: list[tuple] = [("given", tuple(handles))]
+    history: list[tuple] = [("given", tuple(handles), Lazy(real))]
+    session.binds = True
     if _is_fixed(body) and all(handle is member for handle, member in zip(handles, members)):
         history = [("constant", real.object)] if type(real.object) is frozenset else history
     full = {handle: session.observe.constant(member) for handle, member in zip(handles, members)}
@@ -297,30 +301,48 @@ SUBSTITUTES: dict[str, Callable] = {
     "cleared": lambda of: (),
     "in place": lambda of, name, others: (name, _others(others, of)),
     "constant": lambda of, found: (found,),
-    "given": lambda of, order: (tuple(map(of, order)),),
+    "given": lambda of, order, real: (tuple(map(of, order)), of(real)),
 }
 """deed -> details(of, *details) with the handles replaced"""
 
 
 def is_simple(body: SetBody) -> bool:
-    """Whether adding the members one by one makes the set as it is, or as far as anybody can tell."""
-    return len(body.known) < 2 or all(deed[0] == "added" for deed in body.history) or _is_unknown(tuple(body.history))
+    """Whether adding the members one by one makes the set as it is."""
+    return len(body.known) < 2 or all(deed[0] == "added" for deed in body.history)
 
 
-def _is_unknown(history: tuple) -> bool:
+def is_lost(history: Iterable) -> bool:
+    """Whether a real set was changed by the trace before its table went into this one: then nothing tells the order."""
+    seen = False
     for deed, *details in history:
-        if deed == "given":
+        if seen and deed != "given":
             return True
+        seen = deed == "given"
         inner = [details[0]] if deed == "copied" else [details[1]] if deed == "made" else []
         inner += [what for host, what in details[-1] if host is rebuilt] if deed in ("made", "in place") else []
-        if any(_is_unknown(part) for part in inner):
+        if any(is_lost(part) for part in inner):
             return True
     return False
 
 
+def real_sets(history: Iterable) -> list[Lazy]:
+    """The real sets from which a history began."""
+    found: list[Lazy] = []
+    for deed, *details in history:
+        if deed == "given":
+            found.append(details[1])
+        inner = [details[0]] if deed == "copied" else [details[1]] if deed == "made" else []
+        inner += [what for host, what in details[-1] if host is rebuilt] if deed in ("made", "in place") else []
+        for part in inner:
+            found += real_sets(part)
+    return found
+
+
 def template(body: SetBody) -> tuple:
-    """The history with places for the members."""
-    places = {handle: Place(index, hash(handle)) for index, handle in enumerate(body.known)}
+    """The history with places for the members, and for the real sets that come behind them."""
+    places: dict = {handle: Place(index, hash(handle)) for index, handle in enumerate(body.known)}
+    for index, real in enumerate(real_sets(body.history)):
+        places[real] = Place(len(body.known) + index, 0)
 
     def place(handle: Any) -> Place:
         if handle not in places:
@@ -359,8 +381,15 @@ class SetLayout(Layout):
     def children(self, obj: Obj) -> list:
         return list(obj.body.known.values())
 
+    def is_bound(self, obj: Obj) -> bool:
+        return len(obj.body.known) > 1 and is_lost(obj.body.history)
+
     def needs_first(self, obj: Obj) -> list:
-        return list(obj.body.known.values()) if self._is_made_whole(obj) else []
+        return self._parts(obj) if self._is_made_whole(obj) else []
+
+    def _parts(self, obj: Obj) -> list:
+        """The members, and the real sets whose order they have."""
+        return [*obj.body.known.values(), *real_sets(obj.body.history)]
 
     def whole_first(self, obj: Obj) -> list:
         return self._hashed(obj) if self._is_made_whole(obj) else []
@@ -382,7 +411,7 @@ class SetLayout(Layout):
         elif is_simple(obj.body) or obj.cls is not set and obj.cls is not frozenset:
             build.call_constant_items(frozenset.__new__, obj.cls, members)
         else:
-            build.call_values(remade, (Const(obj.cls), Const(template(obj.body)), build.tuple_of(members)))
+            build.call_values(remade, (Const(obj.cls), Const(template(obj.body)), build.tuple_of(self._parts(obj))))
 
     def fill(self, obj: Obj, build: Any) -> None:
         if not self._is_made_whole(obj):
@@ -398,6 +427,11 @@ def _replay_add(build: Any, target: Obj, value: Value) -> None:
 @replay("set.discard")
 def _replay_discard(build: Any, target: Obj, value: Value) -> None:
     build.call_effect(set.discard, target, value)
+
+
+@replay("set.call")
+def _replay_call(build: Any, target: Obj, name: str, arguments: list[Value]) -> None:
+    build.call_effect(getattr(set, name), target, *arguments)
 
 
 @replay("set.clear")
