@@ -27,8 +27,8 @@ REFUSED: dict[Any, "Refusal"] = {}
 REFUSED_MODULES: dict[str, str] = {}
 """module -> the FL code of a break in it: its Python functions are not inlined, and neither are those of modules below it"""
 
-REFUSED_INSTANCES: dict[type, str] = {}
-"""class -> the FL code of a break at whatever C code of its instances has no rule"""
+REFUSED_INSTANCES: dict[type, tuple[str, str]] = {}
+"""class -> the FL codes of a break at whatever C code of its instances, and of those of subclasses, has no rule"""
 
 INLINED: set[types.CodeType] = set()
 """code objects of functions that are inlined although their module is refused"""
@@ -103,10 +103,13 @@ def refuse_module(kind: str, *names: str, but: tuple = ()) -> None:
     _kinds.clear()
 
 
-def refuse_instances(kind: str, *classes: type) -> None:
-    """Break with this kind where C code of an instance of these classes, or of a subclass, has no rule."""
+def refuse_instances(kind: str, *classes: type, of_subclasses: str | None = None) -> None:
+    """Break with this kind where C code of an instance of these classes, or of a subclass, has no rule.
+
+    of_subclasses: another kind for instances of subclasses.
+    """
     for cls in classes:
-        REFUSED_INSTANCES[cls] = kind
+        REFUSED_INSTANCES[cls] = (kind, of_subclasses or kind)
 
 
 def kind_of_module(name: Any) -> str | None:
@@ -132,7 +135,10 @@ _kinds: dict[str, str | None] = {}
 def kind_of_class(cls: type, otherwise: str) -> str:
     """The FL code of a break at C code of an instance of `cls`."""
     for base in type.__dict__["__mro__"].__get__(cls):
-        kind = REFUSED_INSTANCES.get(base) or kind_of_module(type.__dict__["__module__"].__get__(base))
+        kinds = REFUSED_INSTANCES.get(base)
+        if kinds is not None:
+            return kinds[base is not cls]
+        kind = kind_of_module(type.__dict__["__module__"].__get__(base))
         if kind is not None:
             return kind
     return otherwise

@@ -165,6 +165,8 @@ def _all_known(numbers: list) -> bool:
 def _on_sizes(state: State, name: str, operands: list[Value]) -> Any:
     if name in ("index", "int"):
         return operands[0]
+    if name == "settle":
+        return settle(operands[0])
     numbers = [number_of(state, value) for value in operands]
     plain = name.removesuffix("=") if name in IN_PLACE else name
     function = SIZE_ARITHMETIC.get(plain)
