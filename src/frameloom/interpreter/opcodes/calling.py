@@ -99,7 +99,7 @@ def make_function(frame: Frame, flags: int) -> None:
 
 def new_function(frame: Frame, code: types.CodeType) -> Obj:
     """A fresh function of the frame's module."""
-    body = FunctionBody(code, frame.globals, NONE, NONE, [], code.co_qualname, NONE)
+    body = FunctionBody(code, frame.globals, NONE, NONE, [], code.co_qualname)  # annotations are made when they are asked for
     made = frame.session.alloc(types.FunctionType, body)
     made.attributes = DictBody(True)
     made.slots = {}
