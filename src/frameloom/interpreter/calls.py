@@ -7,19 +7,19 @@ from typing import Any, Callable
 
 from frameloom.bytecode.decode import decode
 from frameloom.interpreter import attributes
+from frameloom.interpreter.binding import VARARGS, VARKEYWORDS, bind
 from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import CODE_RULES, INLINED, INSTANTIATE, POLYFILLS, REFUSED, RULES, kind_of_class, kind_of_module
 from frameloom.symbolic.instance_dict import MISSING
-from frameloom.symbolic.layouts import dict_, function as functions, generator, tuple_
+from frameloom.symbolic.layouts import function as functions, generator
 from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.layouts.tuple_ import TupleBody
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import ABSENT, NONE, UNBOUND, Const, Node, Obj, Value
+from frameloom.symbolic.values import ABSENT, Const, Obj, Value
 
-VARARGS, VARKEYWORDS, GENERATOR, COROUTINE, ASYNC_GENERATOR, OPTIMIZED, NEWLOCALS = 4, 8, 0x20, 0x80, 0x200, 1, 2
+GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 MAX_DEPTH = 180
 
 
@@ -102,94 +102,10 @@ def enter(m: Machine, fn: Obj, code: types.CodeType, args: list[Value], kwargs: 
     """A frame with its arguments bound; its prefix (cells, free variables) is still to run."""
     frame = Frame(m.session, decode(code), fn, functions.globals_of(m.session, fn))
     if kwargs or code.co_flags & (VARARGS | VARKEYWORDS) or code.co_kwonlyargcount or len(args) != code.co_argcount:
-        bind(m, fn, code, frame.slots, args, kwargs)
+        bind(m, fn, frame.slots, args, kwargs)
     else:
         frame.slots[: len(args)] = args
     return frame
-
-
-def bind(m: Machine, fn: Obj, code: types.CodeType, slots: list, args: list[Value], kwargs: dict[str, Value]) -> None:
-    """Bind arguments to slots by the rules of the language reference, section "Calls"."""
-    names = code.co_varnames
-    positional = code.co_argcount
-    total = positional + code.co_kwonlyargcount
-    given = min(len(args), positional)
-    slots[:given] = args[:given]
-    at = total
-    if code.co_flags & VARARGS:
-        slots[at] = m.tuple(args[positional:])
-        at += 1
-    elif len(args) > positional:
-        raise m.error(TypeError, _too_many(code, len(args)))
-    extra = DictBody(True) if code.co_flags & VARKEYWORDS else None
-    for name, value in kwargs.items():
-        index = _parameter(names, name, code.co_posonlyargcount, total)
-        if index is None:
-            if extra is None:
-                raise m.error(TypeError, f"{code.co_qualname}() got an unexpected keyword argument {name!r}")
-            extra.known[name] = (Const(name), value)
-        elif slots[index] is not UNBOUND:
-            raise m.error(TypeError, f"{code.co_qualname}() got multiple values for argument {name!r}")
-        else:
-            slots[index] = value
-    if extra is not None:
-        slots[at] = m.session.alloc(dict, extra)
-    if len(args) < positional:
-        _positional_defaults(m, fn, code, slots, len(args))
-    if code.co_kwonlyargcount:
-        _keyword_defaults(m, fn, code, slots)
-
-
-def _parameter(names: tuple, name: str, positional_only: int, total: int) -> int | None:
-    try:
-        return names.index(name, positional_only, total)
-    except ValueError:
-        return None
-
-
-def _too_many(code: types.CodeType, given: int) -> str:
-    takes = code.co_argcount
-    return f"{code.co_qualname}() takes {takes} positional argument{'s' * (takes != 1)} but {given} were given"
-
-
-def _positional_defaults(m: Machine, fn: Obj, code: types.CodeType, slots: list, given: int) -> None:
-    positional = code.co_argcount
-    missing = [i for i in range(given, positional) if slots[i] is UNBOUND]
-    if not missing:
-        return
-    defaults = functions.defaults_of(m.session, fn)
-    count = len(defaults.body.items) if type(defaults) is Obj else 0
-    lacking = [code.co_varnames[i] for i in missing if i < positional - count]
-    if lacking:
-        raise m.error(TypeError, _lacking(code, lacking, "positional"))
-    for i in missing:
-        slots[i] = tuple_.item(m.session, defaults.body, i - (positional - count))
-
-
-def _keyword_defaults(m: Machine, fn: Obj, code: types.CodeType, slots: list) -> None:
-    first = code.co_argcount
-    missing = [i for i in range(first, first + code.co_kwonlyargcount) if slots[i] is UNBOUND]
-    if not missing:
-        return
-    defaults = functions.kwdefaults_of(m.session, fn)
-    lacking = []
-    for i in missing:
-        name = code.co_varnames[i]
-        found = dict_.get(m.session, defaults.body, name, Const(name)) if type(defaults) is Obj else ABSENT
-        if found is ABSENT:
-            lacking.append(name)
-        else:
-            slots[i] = found
-    if lacking:
-        raise m.error(TypeError, _lacking(code, lacking, "keyword-only"))
-
-
-def _lacking(code: types.CodeType, names: list[str], kind: str) -> str:
-    quoted = [repr(name) for name in names]
-    listed = quoted[0] if len(quoted) == 1 else " and ".join(quoted) if len(quoted) == 2 else (
-        ", ".join(quoted[:-1]) + f", and {quoted[-1]}"
-    )
-    return f"{code.co_qualname}() missing {len(names)} required {kind} argument{'s' * (len(names) != 1)}: {listed}"
 
 
 # -- other callables -------------------------------------------------------------------------------------------------

@@ -191,9 +191,7 @@ def make_function(
     cells = [] if closure is NONE or closure.cls is not tuple else closure.body.items
     if len(cells) != len(code.value.co_freevars) or any(not isinstance(item.body, CellBody) for item in cells):
         raise GraphBreak("FL101", "types.FunctionType with a closure that does not fit")
-    body = FunctionBody(code.value, space, closure=list(cells), qualname=code.value.co_qualname)
-    body.defaults = None if _is_none(argdefs) else argdefs
-    body.kwdefaults = None if _is_none(kwdefaults) else kwdefaults
+    body = FunctionBody(code.value, space, argdefs, kwdefaults, list(cells), code.value.co_qualname, NONE)
     made = m.session.alloc(types.FunctionType, body)
     made.attributes = DictBody(True)
     made.slots = {} if _is_none(name) else {FUNCTION["__name__"]: name}
