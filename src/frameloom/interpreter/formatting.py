@@ -6,6 +6,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import _call_slot, is_graph, is_host
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.kinds import ATOMS
+from frameloom.symbolic.layouts.payload import PayloadBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Obj, Value
 
@@ -21,7 +22,7 @@ def convert(m: Machine, conversion: str, value: Value) -> Value:
         found = m.domain.operator(m.session, conversion, [value]) if is_graph(value) else NOT_HANDLED
         if found is not NOT_HANDLED:
             return found
-        raise GraphBreak("FL205", f"{conversion}() of a {value.cls.__name__}")
+        return Const(function(m.need_constant(value, "FL205", f"{conversion}() of a {value.cls.__name__}")))
     slot = m.observe.type_lookup(value.cls, slot_name)
     if type(slot) is Const and slot.value is object.__str__:
         return convert(m, "repr", value)
@@ -41,7 +42,7 @@ def format_(m: Machine, value: Value, spec: Value) -> Value:
     if type(value) is Const and type(spec) is Const and value.cls in ATOMS:
         return m.fold(format, value.value, spec.value)
     if is_graph(value) or is_host(value):
-        raise GraphBreak("FL205", f"format() of a {value.cls.__name__}")
+        return format_(m, Const(m.need_constant(value, "FL205", f"format() of a {value.cls.__name__}")), spec)
     slot = m.observe.type_lookup(value.cls, "__format__")
     if slot is ABSENT:
         raise m.error(TypeError, f"unsupported format string passed to {value.cls.__name__}.__format__")
@@ -54,8 +55,9 @@ def format_(m: Machine, value: Value, spec: Value) -> Value:
 
 def concatenate(m: Machine, parts: list[Value]) -> Value:
     """The concatenation of strings."""
-    if all(type(part) is Const for part in parts):
-        return Const("".join(part.value for part in parts))
+    found = [part.body.value if type(part) is Obj and isinstance(part.body, PayloadBody) else part for part in parts]
+    if all(type(part) is Const for part in found):
+        return Const("".join(part.value for part in found))
     raise GraphBreak("FL205", "text made of a value known at run time only")
 
 

@@ -130,9 +130,19 @@ class Machine:
         """The atom behind a Const; anything else breaks with `kind`."""
         if type(value) is Const:
             return value.value
-        if type(value) is Node and value.tape == "host" and value.real is not None:
-            return self.specialise(value).value
+        settled = self.settle(value)
+        if type(settled) is Const:
+            return settled.value
         raise GraphBreak(kind, what)
+
+    def settle(self, value: Value) -> Value:
+        """A number that is known to this call, guarded by its value from here on; any other value as it is."""
+        if type(value) is not Node:
+            return value
+        if value.tape == "host":
+            return value if value.real is None else self.specialise(value)
+        found = self.domain.operator(self.session, "settle", [value])
+        return found if type(found) is Const else value
 
     def specialise(self, node: Node) -> Const:
         """Guard a promoted number by its value after all."""

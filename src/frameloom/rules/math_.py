@@ -30,7 +30,8 @@ def _number(m: Machine, target: Callable, value: Value) -> Any:
     if found is not MISSING:
         return found
     if type(value) is Node:
-        raise GraphBreak("FL202" if is_graph(value) else "FL207", f"{target.__module__}.{target.__name__} of a {value.cls.__name__}")
+        what = f"{target.__module__}.{target.__name__} of a {value.cls.__name__}"
+        return m.need_constant(value, "FL202" if is_graph(value) else "FL207", what)
     if target in OF_INTS:
         return index_of(m, value)
     if target.__module__ == "cmath":
@@ -79,9 +80,7 @@ def _rounding(target: Callable, slot_name: str, fallback: bool) -> None:
             return m.fold(target, found)
         if type(number) is Node:
             made = _of_domain(m, target, (number,))
-            if made is None:
-                raise GraphBreak("FL202" if is_graph(number) else "FL207", f"math.{target.__name__} of a {number.cls.__name__}")
-            return made
+            return m.fold(target, _number(m, target, number)) if made is None else made
         slot = m.observe.type_lookup(number.cls, slot_name)
         if slot is not ABSENT:
             return _call_slot(m, slot, number, [])
