@@ -14,6 +14,7 @@ from frameloom.codegen.build import Reached
 from frameloom.codegen.merge import merged
 from frameloom.symbolic.domain import GraphCall
 from frameloom.symbolic.graph import Operation
+from frameloom.symbolic.layouts.effect import AFTER_GRAPH
 from frameloom.symbolic.source import Source
 from frameloom.symbolic.values import INPUT, Node, Obj, Value
 
@@ -48,10 +49,12 @@ class Return(NamedTuple):
 
 
 class Break(NamedTuple):
-    """The exit of a trace that stopped: the suspended frames, outermost first, and why."""
+    """The exit of a trace that stopped: the suspended frames, outermost first, why, and whether it stopped at a look at the
+    running frame itself."""
 
     frames: tuple[FrameState, ...]
     reason: Any
+    reads_frame: bool = False
 
     def values(self) -> list[Value]:
         return [value for frame in self.frames for value in frame.values()]
@@ -81,7 +84,7 @@ class Plan:
         self.graph = finish(self.results)
         if self.graph is not None:
             reached.add(self.graph.inputs)
-        late = depending_on(hosts, self.results)
+        late = depending_on(hosts, self.results) | postponed(hosts, self.graph)
         self.before = [node for node in hosts if id(node) not in late]
         self.after = [node for node in hosts if id(node) in late]
         self.sources: list[Source] = list(reached.sources)
@@ -109,6 +112,23 @@ def values_of(operation: Operation) -> Iterable[Any]:
     """The values (and lists of values) among an operation's target and arguments."""
     parts = operation.arguments if operation.target is None else (operation.target, *operation.arguments)
     return [part for part in parts if isinstance(part, (Value, list, tuple))]
+
+
+def postponed(hosts: list[Node], graph: GraphCall | None) -> set[int]:
+    """The ids of the host nodes that wait for the graph although they need nothing of it: if it fails, they have not run."""
+    if graph is None or not any(node.target in AFTER_GRAPH for node in hosts):
+        return set()
+    needed = Reached()
+    needed.add(graph.inputs)
+    needed_ids = {id(node) for node in needed.nodes}
+    late: set[int] = set()
+    for node in hosts:  # in program order: one that waits makes its users wait
+        used = Reached()
+        used.add([*node.args, *node.kwargs.values()])
+        waits = node.target in AFTER_GRAPH or any(id(other) in late for other in used.nodes)
+        if waits and id(node) not in needed_ids:
+            late.add(id(node))
+    return late
 
 
 def depending_on(hosts: list[Node], results: list[Node]) -> set[int]:

@@ -10,6 +10,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import function, methods
 from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.layouts.effect import AFTER_GRAPH
 from frameloom.symbolic.reading import Reading
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, Node, Obj, Value
@@ -106,6 +107,9 @@ def set_variable(variable: contextvars.ContextVar, value: Any, before: Any) -> c
 def reset_variable(variable: contextvars.ContextVar, token: contextvars.Token, before: Any) -> None:
     """Reset; called by compiled code, after what gave `before`."""
     variable.reset(token)
+
+
+AFTER_GRAPH.update((set_variable, reset_variable))
 
 
 @methods(VARIABLE, "reset")

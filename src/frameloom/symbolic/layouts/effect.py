@@ -8,6 +8,10 @@ from frameloom.symbolic.layouts.base import replay
 from frameloom.symbolic.values import Const, Value
 
 
+AFTER_GRAPH: set[Any] = set()
+"""Targets of host nodes that change something outside: they run behind the graph, so that a graph that fails leaves no trace."""
+
+
 def call_named(function: Any, names: tuple[str, ...], *arguments: Any) -> None:
     """Call with the last arguments given by name; called by compiled code."""
     split = len(arguments) - len(names)
