@@ -606,3 +606,19 @@ def test_what_a_capture_saw_does_not_live_on() -> None:
         assert reference() is None
     finally:
         gc.enable()
+
+
+def test_a_function_that_asks_for_its_frame_runs_as_a_whole() -> None:
+    def inner(a):
+        frame = sys._getframe()
+        b = breaks([a])
+        del a
+        return frame, b
+
+    def function(a):
+        return inner(a)
+
+    call = Compiled(function)
+    frame, _ = call(1)
+    assert frame.f_code is inner.__code__
+    assert sorted(frame.f_locals) == ["b", "frame"]

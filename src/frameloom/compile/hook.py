@@ -5,6 +5,7 @@ The one place where internal errors are caught.
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from frameloom.native import SKIP, SKIP_BELOW, Engine
 from frameloom.symbolic.domain import Domain
 
 ANSWERS = {Verdict.PASS: SKIP, Verdict.LEAVE: SKIP_BELOW}
+STAYS_WHOLE = "the function runs as it is, and what it calls is looked at"
 NOTICES = {"tracing": "FL903", "stack": "FL905", "interpreter": "FL907", "given_up": "FL906"}
 
 
@@ -80,6 +82,11 @@ class Compiler:
             return self._capture(function, code, arguments, record)
         except FrameloomError:
             raise
+        except RecursionError:
+            if not _stack_is_deep():
+                raise
+            events.eager(BreakReport.of("FL905", (first_line(code),), f"{code.co_qualname} cannot be captured here"))
+            return None
         except Exception as error:  # noqa: BLE001  the one place: a fault of the compiler must not become the program's
             if config.current().strict:
                 raise InternalError(f"{type(error).__name__}: {error}") from error
@@ -127,6 +134,8 @@ class Compiler:
     def _capture(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Any:
         events.frame(code.co_qualname, first_line(code))
         captured = self._compiled(function, code, arguments, record)
+        if captured is None:
+            return SKIP
         self._tell(captured.trace, captured.plan.graph, code)
         if self.settings.on_capture is not None:
             self.settings.on_capture(captured)
@@ -142,15 +151,19 @@ class Compiler:
         return self.settings.replay or self.roots.get(code) is True or origin_of(code) is not None
 
     def _accept(self, trace: Trace) -> bool:
-        return not (self.settings.fullgraph and trace.is_break)
+        return not (self.settings.fullgraph and trace.is_break or trace.must_stay_whole)
 
-    def _compiled(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Capture:
+    def _compiled(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Capture | None:
+        """The capture; None where the function must run as a whole."""
         try:
             with collector.paused():
                 return compile_frame(function, code, arguments, self.settings.domain, record, self._accept)
         except Refused as refused:
-            broken = break_report(refused.trace, REFUSED)
-        raise GraphBreakError(broken)
+            broken = break_report(refused.trace, REFUSED if self.settings.fullgraph else STAYS_WHOLE)
+        if self.settings.fullgraph:
+            raise GraphBreakError(broken)
+        events.graph_break(broken)
+        return None
 
     def _fruitless(self, record: CodeRecord) -> Any:
         """There was nothing to capture: this call runs as it is, and after a few such calls all do."""
@@ -172,6 +185,14 @@ class Compiler:
             place = f"no report could be written: {failed}"
         detail = f"{type(error).__name__}: {error}; {place}"
         events.eager(BreakReport.of("FL901", (first_line(code),), detail))
+
+
+def _stack_is_deep() -> bool:
+    """Whether the program itself has used up much of the recursion limit."""
+    frame, depth = sys._getframe(), 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth > sys.getrecursionlimit() // 4
 
 
 def break_report(trace: Trace, then: str | None = None) -> BreakReport:

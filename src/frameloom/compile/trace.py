@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import types
 from collections.abc import Iterable
@@ -23,10 +24,10 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.opcodes.exceptions import Traceback
 from frameloom.symbolic.layouts import layout_of
 from frameloom.symbolic.layouts.exception import ExceptionBody
-from frameloom.symbolic.session import Session
+from frameloom.symbolic.session import Depth, Session
 from frameloom.symbolic.signals import RestartCapture, Suspend
 from frameloom.symbolic.source import Source
-from frameloom.symbolic.values import Lazy, Obj, Previous
+from frameloom.symbolic.values import Const, Lazy, Obj, Previous
 
 
 class Trace(NamedTuple):
@@ -35,6 +36,11 @@ class Trace(NamedTuple):
     session: Session
     program: Any
     exit: Any
+
+    @property
+    def must_stay_whole(self) -> bool:
+        """Whether the root's own instruction asks for its frame: the object it gets must be that of the whole call."""
+        return type(self.exit) is Break and len(self.exit.frames) == 1 and self.exit.reads_frame
 
     @property
     def is_break(self) -> bool:
@@ -48,7 +54,7 @@ def trace(
     """Run a call of `function` symbolically.
 
     `decisions` are answers that earlier tries of this capture, or earlier captures, settled; `promoted` are paths of numbers
-    that are read at run time.  Raises RestartCapture.
+    that are read at run time.  Raises RestartCapture, and RecursionError where the stack is too short for the root alone.
     """
     session = Session(domain, decisions)
     session.machine = Machine(session)
@@ -63,6 +69,10 @@ def trace(
         _require_buildable(session, exit_)
         _require_closed(session, exit_)
         _guard_distinct(session)
+    except RecursionError:
+        if session.deepest == 0:
+            raise
+        raise RestartCapture(Depth(session.deepest // 2)) from None
     finally:
         domain.abandon(session)
     return Trace(session, frame.program, exit_)
@@ -116,18 +126,36 @@ def _run(session: Session, frame: Frame) -> Any:
 def _break(session: Session, suspended: Suspend) -> Break:
     frames = settle(suspended.chain)
     frames[-1].link = None
+    reads_frame = _reads_frame(session, frames[-1])
+    if reads_frame and len(frames) > 1:
+        frames.pop()
+        _take_back(session, frames[-1])
     frames = _that_can_wait(session, frames)
     for frame in frames:
         _resolve_cells(session, frame)
-    return Break(_states(session, frames), suspended.reason)
+    return Break(_states(session, frames), suspended.reason, reads_frame)
+
+
+FRAME_READERS = (sys._getframe, inspect.currentframe)
+
+
+def _reads_frame(session: Session, frame: Frame) -> bool:
+    """Whether the instruction asks for the running frame.  What goes on behind a break has a frame of its own, so the function
+    must run as a whole."""
+    return any(session.observe.peek(value) in FRAME_READERS for value in frame.stack if type(value) in (Const, Obj))
+
+
+def _take_back(session: Session, frame: Frame) -> None:
+    """Make a waiting frame stop before its instruction."""
+    session.rollback(frame.mark)
+    frame.link = None
 
 
 def _that_can_wait(session: Session, frames: list[Frame]) -> list[Frame]:
     """The frames down to the first that has no way to wait for the next one; that one takes its instruction back."""
     for position, frame in enumerate(frames[:-1]):
         if _is_hidden(frames[position + 1]) or not _can_wait(session, frame):
-            session.rollback(frame.mark)
-            frame.link = None
+            _take_back(session, frame)
             return frames[: position + 1]
     return frames
 
