@@ -519,7 +519,6 @@ def listed():
     ("kind", "function"),
     [
         ("FL109", clock),
-        ("FL108", frames),
         ("FL111", collect),
         ("FL104", opened),
         ("FL113", reference_made),
@@ -529,3 +528,9 @@ def listed():
 )
 def test_refused(kind, function):
     breaks(kind, function)
+
+
+def test_a_function_that_reads_its_frame_runs_as_it_is():
+    compiler = Compiled(Domain(), replay=True)
+    assert compiler.of(frames)() is True
+    assert not compiler.faults
