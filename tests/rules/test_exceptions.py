@@ -261,11 +261,10 @@ def unstarted():
 
 def stubborn():
     def ignores():
-        while True:
-            try:
-                yield
-            except GeneratorExit:
-                pass
+        try:
+            yield
+        except GeneratorExit:
+            yield "again"
 
     made = ignores()
     next(made)
@@ -352,7 +351,7 @@ def test_generators(function):
 
 
 def test_generator_that_ignores_its_closing():
-    compared(stubborn, (), 2, tuple)
+    whole(stubborn)
 
 
 def test_generator_that_is_dropped_under_a_handler_breaks():
