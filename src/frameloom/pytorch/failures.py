@@ -20,6 +20,7 @@ from frameloom.pytorch.state import State
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Node, Value
 
+SPEAKS_FOR_ITSELF = "the operation runs behind the break, and says itself what is wrong with its arguments"
 LARGEST = 1 << 20
 """The most elements that the tensors of a trial may have."""
 
@@ -31,10 +32,10 @@ def failed(state: State, function: Callable, call: Arguments, failure: Operation
     roots = {state.root_of(node) for node in call.nodes}
     alone = len(roots) == len(call.nodes) and not any(node in state.views for node in call.nodes)
     if call.symbolic or not alone or not all(_is_small(node) for node in call.nodes):
-        raise GraphBreak("FL309", what)
+        raise GraphBreak("FL309", what, SPEAKS_FOR_ITSELF)
     error = _try(function, call, state.grad)
     if error is None or not all(type(part) in (str, int, float, bool) for part in error.args):
-        raise GraphBreak("FL309", what)
+        raise GraphBreak("FL309", what, SPEAKS_FOR_ITSELF)
     raise state.session.machine.error(type(error), *error.args)
 
 
@@ -53,6 +54,8 @@ def _try(function: Callable, call: Arguments, grad: bool) -> Exception | None:
     try:
         with grad_mode(grad):
             function(*fill(call.args, made.__getitem__), **fill(call.kwargs, made.__getitem__))
+    except RecursionError:
+        raise  # of the capture's own stack, perhaps
     except Exception as error:  # noqa: BLE001  the very question is what it raises
         return error
     finally:

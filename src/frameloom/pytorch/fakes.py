@@ -252,6 +252,8 @@ def guarded_call(function: Callable, args: tuple, kwargs: dict) -> Any:
         raise GraphBreak("FL209", str(error.cond)) from None
     except (UnsupportedFakeTensorException, UnsupportedOperatorException, NotImplementedError) as error:
         raise GraphBreak("FL309", first_line(error)) from None
+    except RecursionError:
+        raise  # of the capture's own stack, perhaps
     except Exception as error:  # noqa: BLE001  whatever the operation raises for these arguments: the caller asks eager
         raise OperationFailed(error) from None
 

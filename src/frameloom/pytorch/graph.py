@@ -36,13 +36,13 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
 
     Raises BackendError where the backend does.
     """
+    shapes.add_guard(state.session, state)
     live = live_nodes(state, outputs)
     if not live:
         return None
     given = used_inputs(live, outputs)
     module = build_module(live, given, outputs)
     guard_storages(state, given)
-    shapes.add_guard(state.session, state)
     function = call_backend(backend, module, [example_of(node) for node in given])
     if any(node.target is SET_GRAD for node in live):
         function = keeping_grad_mode(function)
@@ -68,8 +68,9 @@ def build_module(live: list[Node], given: list[Node], outputs: list[Node]) -> fx
     """The `GraphModule` of the operations."""
     graph = fx.Graph()
     made: dict[Node, fx.Node] = {}
+    taken: set[str] = set()
     for node in given:
-        made[node] = graph.placeholder(placeholder_name(node))
+        made[node] = graph.placeholder(unused(placeholder_name(node), taken))
     leaf = made.__getitem__
     for node in live:
         args, kwargs = fill(node.args, leaf), fill(node.kwargs, leaf)
@@ -88,6 +89,16 @@ def placeholder_name(node: Node) -> str:
         return "drawn"
     text = re.sub(r"\W+", "_", str(node.source)).strip("_").lower() or "given"
     return f"{text}_" if keyword.iskeyword(text) or text[0].isdigit() or text == "self" else text
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """A name that no other placeholder has."""
+    number, found = 0, name
+    while found in taken:
+        number += 1
+        found = f"{name}_{number}"
+    taken.add(found)
+    return found
 
 
 def example_of(node: Node) -> Any:

@@ -19,7 +19,7 @@ from frameloom.symbolic.values import Node, Obj, Value
 FUNCTIONS = (
     torch.einsum, torch.functional.norm, torch.stft, torch.istft, torch.cdist, torch.tensordot, torch.cartesian_prod,
     torch.block_diag, torch.broadcast_tensors, torch.atleast_1d, torch.atleast_2d, torch.atleast_3d, torch.meshgrid,
-    torch.split, torch.chain_matmul, torch.lu, F.interpolate, F.grid_sample, F.affine_grid, F.layer_norm, F.group_norm,
+    torch.split, torch.chain_matmul, F.interpolate, F.grid_sample, F.affine_grid, F.layer_norm, F.group_norm,
     F.rms_norm, F.gelu, F.silu, F.softmax, F.log_softmax, F.embedding, F.relu, F.cross_entropy, F.mse_loss, F.l1_loss,
     F.smooth_l1_loss, F.normalize, F.cosine_similarity, F.glu, F.unfold, F.fold, F.pad, F.mish, F.hardswish, F.leaky_relu,
     F.elu, F.selu, F.sigmoid, F.tanh, F.softmin, F.hardsigmoid, F.relu6,
@@ -44,6 +44,7 @@ def _has_node(value: Value) -> bool:
 
 for _function in FUNCTIONS:
     if isinstance(_function, types.FunctionType):
+        assert _function.__closure__ is None, _function  # a rule goes by the code, which closures share
         _record_whole(_function)
 for _name in METHODS:
     _found = vars(torch.Tensor).get(_name)
