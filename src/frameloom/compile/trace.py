@@ -142,7 +142,8 @@ FRAME_READERS = (sys._getframe, inspect.currentframe)
 def _reads_frame(session: Session, frame: Frame) -> bool:
     """Whether the instruction asks for the running frame.  What goes on behind a break has a frame of its own, so the function
     must run as a whole."""
-    return any(session.observe.peek(value) in FRAME_READERS for value in frame.stack if type(value) in (Const, Obj))
+    found = {id(session.observe.peek(value)) for value in frame.stack if type(value) in (Const, Obj)}
+    return any(id(reader) in found for reader in FRAME_READERS)
 
 
 def _take_back(session: Session, frame: Frame) -> None:
