@@ -15,7 +15,7 @@ from frameloom.codegen.plan import Break
 from frameloom.codegen.resume import ByCode, origin_of
 from frameloom.compile import collector, recompiles
 from frameloom.compile.cache import CodeRecord, Records
-from frameloom.compile.locations import chain_of, first_line
+from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.compile.pipeline import Capture, Refused, compile_frame
 from frameloom.compile.policy import MOST_FRUITLESS, Verdict, is_fruitless, verdict
 from frameloom.compile.recompiles import Miss
@@ -29,7 +29,9 @@ from frameloom.symbolic.domain import Domain
 
 ANSWERS = {Verdict.PASS: SKIP, Verdict.LEAVE: SKIP_BELOW}
 STAYS_WHOLE = "the function runs as it is, and what it calls is looked at"
-NOTICES = {"tracing": "FL903", "stack": "FL905", "interpreter": "FL907", "given_up": "FL906"}
+NOTICES = {
+    "tracing": "FL903", "stack": "FL905", "interpreter": "FL907", "given_up": "FL906", "busy": "FL914", "unseen": "FL904"
+}
 
 
 class Settings(NamedTuple):
@@ -82,20 +84,18 @@ class Compiler:
             return self._capture(function, code, arguments, record)
         except FrameloomError:
             raise
-        except RecursionError:
-            if not _stack_is_deep():
-                raise
-            events.eager(BreakReport.of("FL905", (first_line(code),), f"{code.co_qualname} cannot be captured here"))
-            return None
         except Exception as error:  # noqa: BLE001  the one place: a fault of the compiler must not become the program's
             if config.current().strict:
                 raise InternalError(f"{type(error).__name__}: {error}") from error
-            self._announce_fault(error, code)
+            if isinstance(error, RecursionError):
+                events.eager(BreakReport.of("FL905", (first_line(code),), "not enough for this capture"))
+            else:
+                self._announce_fault(error, code)
             return SKIP
 
     def notice(self, kind: str) -> None:
         """Frames run eagerly for a reason of the interpreter's; they are counted in C."""
-        events.eager(BreakReport.of(NOTICES[kind]), counted=True)
+        events.eager(BreakReport.of(NOTICES[kind], caller(sys._getframe(1))), tell=kind != "busy", counted=True)
 
     def _is_unfit(self, code: types.CodeType) -> bool:
         """Whether the domain says that nothing must be captured now."""
@@ -185,14 +185,6 @@ class Compiler:
             place = f"no report could be written: {failed}"
         detail = f"{type(error).__name__}: {error}; {place}"
         events.eager(BreakReport.of("FL901", (first_line(code),), detail))
-
-
-def _stack_is_deep() -> bool:
-    """Whether the program itself has used up much of the recursion limit."""
-    frame, depth = sys._getframe(), 0
-    while frame is not None:
-        frame, depth = frame.f_back, depth + 1
-    return depth > sys.getrecursionlimit() // 4
 
 
 def break_report(trace: Trace, then: str | None = None) -> BreakReport:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import types
 from typing import Any
 
 from frameloom.diagnostics.location import Location, definition
@@ -21,6 +23,18 @@ def chain_of(where: Any) -> tuple[Location, ...]:
         program, index, where = where
         found.append(location_of(program, index))
     return tuple(found)
+
+
+def caller(frame: types.FrameType | None) -> tuple[Location, ...]:
+    """The place in the user's own code from which the running frame is called; empty where only libraries call."""
+    while frame is not None:
+        code = frame.f_code
+        line, end_line, column, end_column = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
+        found = Location(code.co_filename, line, column, end_line, end_column, code.co_qualname)
+        if not found.of_library:
+            return (found,)
+        frame = frame.f_back
+    return ()
 
 
 def first_line(code: Any) -> Location:

@@ -20,7 +20,6 @@ from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Obj, Value
 
 GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
-MAX_DEPTH = 180
 
 
 def invoke(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value], link: Link | None = None) -> Value:
@@ -71,11 +70,13 @@ def inline(m: Machine, fn: Obj, code: types.CodeType, args: list[Value], kwargs:
     if code.co_flags & (GENERATOR | COROUTINE | ASYNC_GENERATOR):
         return suspended(m, fn, code, frame)
     if caller is not None:
-        if session.depth >= MAX_DEPTH:
-            raise GraphBreak("FL006", f"{session.depth} calls deep at {code.co_qualname}")
+        if session.depth >= session.most_depth:
+            raise GraphBreak("FL006", f"{code.co_qualname} is called {session.depth} calls deep")
         caller.link = link
         frame.called_from = (caller.program, caller.index, caller.called_from)
     session.depth += 1
+    if session.depth > session.deepest:
+        session.deepest = session.depth
     try:
         run(session, frame)
     finally:

@@ -103,6 +103,8 @@ class Machine:
         """Run a host function of constants; its exception becomes the user's.  Only for functions that run no user code."""
         try:
             result = function(*values, **named)
+        except RecursionError:
+            raise  # of the interpreter that traces, perhaps: the program may have more room
         except Exception as error:  # noqa: BLE001  whatever C code raises for these constants is what eager raises
             raise self._from_host(error) from None
         return self.lift(result)

@@ -17,7 +17,12 @@ static int
 must_stay_eager(Thread *thread, Callable *self, Engine *engine)
 {
     PyThreadState *tstate = PyThreadState_Get();
-    if (thread->scope.mode == MODE_CAPTURING || self->patience <= 0) {
+    if (thread->scope.mode == MODE_CAPTURING) {
+        engine->busy++;
+        engine_notice(engine, NOTICE_BUSY);
+        return 1;
+    }
+    if (self->patience <= 0) {
         return 1;
     }
     if (tstate->c_tracefunc != NULL) {
@@ -31,6 +36,14 @@ must_stay_eager(Thread *thread, Callable *self, Engine *engine)
         return 1;
     }
     return 0;
+}
+
+/* Whether a call begins with a frame that the hook would take. */
+static int
+is_function_of_its_own(PyObject *function)
+{
+    return PyFunction_Check(function)
+        && (((PyCodeObject *)PyFunction_GET_CODE(function))->co_flags & GENERATOR_FLAGS) == 0;
 }
 
 static PyObject *
@@ -51,7 +64,12 @@ call_compiled(Thread *thread, Callable *self, PyObject *const *args, size_t narg
         thread->scope.running = NULL;
         /* A function's own frame is always looked up; see run_eagerly for the rest. */
         scope_use_patience(thread, PyFunction_Check(function) ? NULL : &self->patience, PATIENCE);
-        result = tail_run(thread, call_handed(thread, function, args, nargsf, names, NULL));
+        result = call_handed(thread, function, args, nargsf, names, NULL);
+        if (thread->unseen && is_function_of_its_own(function) && !hook_is_set()) {
+            engine->unseen++;
+            engine_notice(engine, NOTICE_UNSEEN);
+        }
+        result = tail_run(thread, result);
         scope_leave(thread, &saved);
     }
     thread->depth--;

@@ -103,6 +103,26 @@ current_frame(PyThreadState *tstate)
     return frame;
 }
 
+/* Calls that the recursion limit still allows. */
+static inline int
+recursion_room(PyThreadState *tstate)
+{
+    return tstate->recursion_remaining;
+}
+
+/* What calling a C function took from the recursion limit, as 3.11 counts it. */
+static inline void
+function_credit_add(PyThreadState *tstate, int amount)
+{
+    tstate->recursion_remaining += amount;
+}
+
+static inline int
+recursion_limit(PyThreadState *tstate)
+{
+    return tstate->recursion_limit;
+}
+
 /* C calls and Python calls share one counter in 3.11: evaluating a frame
  * through the hook costs what it costs inline, and nothing is given back. */
 static inline int

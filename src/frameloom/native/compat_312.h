@@ -115,6 +115,27 @@ current_frame(PyThreadState *tstate)
     return _PyThreadState_GetFrame(tstate);
 }
 
+/* Calls that the recursion limit still allows. */
+static inline int
+recursion_room(PyThreadState *tstate)
+{
+    return tstate->py_recursion_remaining;
+}
+
+/* What calling a C function took from the recursion limit, as 3.11 counts it. */
+static inline void
+function_credit_add(PyThreadState *tstate, int amount)
+{
+    (void)tstate;
+    (void)amount;
+}
+
+static inline int
+recursion_limit(PyThreadState *tstate)
+{
+    return tstate->py_recursion_limit;
+}
+
 /* What is left for nested C calls. One evaluation takes one, though a Python
  * call inlined by the interpreter takes none. */
 static inline int

@@ -9,6 +9,8 @@ static const char *const notice_names[] = {
     [NOTICE_STACK] = "stack",
     [NOTICE_INTERPRETER] = "interpreter",
     [NOTICE_GIVEN_UP] = "given_up",
+    [NOTICE_BUSY] = "busy",
+    [NOTICE_UNSEEN] = "unseen",
 };
 
 /* Tells the engine, once for each kind until it is reset, why frames run
@@ -20,7 +22,8 @@ engine_notice(Engine *engine, Notice kind)
     if (kind == NOTICE_GIVEN_UP) {
         engine->given_up++;
     }
-    if (engine->notice == Py_None || (engine->noticed & (1u << kind))) {
+    if (engine->notice == Py_None || (engine->noticed & (1u << kind))
+        || recursion_room(PyThreadState_Get()) < RECURSION_FOR_NOTICE) {
         return;
     }
     engine->noticed |= 1u << kind;

@@ -17,9 +17,6 @@ code_argument_slots(PyCodeObject *code)
         + ((code->co_flags & CO_VARKEYWORDS) != 0);
 }
 
-#define GENERATOR_FLAGS \
-    (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE)
-
 static int
 is_capturable(Frame *frame)
 {
@@ -305,6 +302,12 @@ static PyObject *
 compile_and_run(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot,
                 PyObject *misses, int handed)
 {
+    if (misses != NULL && recursion_room(tstate) < recursion_for_capture(tstate)) {
+        Py_DECREF(misses);
+        slot->engine->stack++;
+        engine_notice(slot->engine, NOTICE_STACK);
+        return run_without_hook(thread, tstate, frame, 0, MODE_REPLAYING);
+    }
     slot->engine->misses++;
     PyObject *answer = misses == NULL ? NULL : ask_engine(thread, frame, misses);
     Py_XDECREF(misses);

@@ -38,6 +38,7 @@ typedef struct {
     Frame *handed_from;     /* the frame below which it will be pushed */
     PyObject *lent;         /* owner of its arguments, let go when that frame is there */
     Frame *chained;         /* frame that is with another engine's hook */
+    int unseen;             /* the last call marked as handed came past the hook */
     char *stack_end;        /* lowest address of the C stack */
     size_t stack_size;      /* zero until asked for */
 } Thread;
@@ -49,6 +50,12 @@ typedef struct {
 #define PATIENCE 1000
 #define LONG_PATIENCE 100000
 
+/* Calls that telling the engine a notice may take. */
+#define RECURSION_FOR_NOTICE 100
+
+#define GENERATOR_FLAGS \
+    (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE)
+
 Thread *thread_state(void);
 void scope_enter(Thread *thread, Scope *saved, Mode mode);
 void scope_leave(Thread *thread, const Scope *saved);
@@ -59,6 +66,8 @@ void scope_count_capture(Thread *thread);
 void scope_count_eager(Thread *thread);
 size_t stack_remaining(Thread *thread);
 int stack_is_low(Thread *thread, PyThreadState *tstate);
+int recursion_for_capture(PyThreadState *tstate);
+int hook_is_set(void);
 int hook_supported_here(PyThreadState *tstate);
 PyObject *hook_pass(Thread *thread, PyThreadState *tstate, Frame *frame, int throwflag);
 PyObject *evaluate(Thread *thread, PyThreadState *tstate, Frame *frame, int throwflag);
@@ -126,7 +135,7 @@ void slot_free(CodeSlot *slot);
 
 #define COUNTERS(X) \
     X(hits) X(misses) X(captures) X(eager) X(tails) X(tracing) X(stack) X(interpreter) X(given_up) \
-    X(as_function)
+    X(as_function) X(busy) X(unseen)
 
 struct Engine {
     PyObject_HEAD
@@ -142,7 +151,9 @@ struct Engine {
 #undef X
 };
 
-typedef enum { NOTICE_TRACING, NOTICE_STACK, NOTICE_INTERPRETER, NOTICE_GIVEN_UP } Notice;
+typedef enum {
+    NOTICE_TRACING, NOTICE_STACK, NOTICE_INTERPRETER, NOTICE_GIVEN_UP, NOTICE_BUSY, NOTICE_UNSEEN
+} Notice;
 
 extern PyTypeObject Engine_Type;
 

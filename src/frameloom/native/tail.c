@@ -73,6 +73,7 @@ call_handed(Thread *thread, PyObject *function, PyObject *const *args, size_t na
     thread->lent = lent;
     PyObject *result = PyObject_Vectorcall(function, args, nargsf, names);
     lent = thread->lent;
+    thread->unseen = thread->handed == function;
     thread->handed = outer_function;
     thread->handed_from = outer_from;
     thread->lent = outer_lent;
@@ -120,11 +121,15 @@ trampoline(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count,
         return NULL;
     }
     Thread *thread = thread_state();
+    PyThreadState *tstate = PyThreadState_Get();
     Scope saved;
     scope_enter(thread, &saved, thread->scope.mode);
+    function_credit_add(tstate, 1);
     PyObject *result = PyObject_Vectorcall(args[0], args + 1, (size_t)(count - 1), names);
     scope_leave(thread, &saved);
-    return tail_run(thread, result);
+    result = tail_run(thread, result);
+    function_credit_add(tstate, -1);
+    return result;
 }
 
 /* ---- functions ---- */

@@ -124,6 +124,21 @@ scope_count_eager(Thread *thread)
     scope_set_mode(thread, MODE_REPLAYING);
 }
 
+/* Whether ours is the evaluation function that CPython calls first. */
+int
+hook_is_set(void)
+{
+    return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main()) == hook_frame;
+}
+
+/* A capture is Python code with backends below: it gets no less than a third
+ * of the recursion limit, or the frame is not captured here. */
+int
+recursion_for_capture(PyThreadState *tstate)
+{
+    return recursion_limit(tstate) / 3;
+}
+
 static void
 find_stack(Thread *thread)
 {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.graph import Operation
@@ -12,6 +12,16 @@ from frameloom.symbolic.observe import Observer
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.source import Source, Sources
 from frameloom.symbolic.values import Node, Obj, Value
+
+
+MOST_DEPTH = 180
+"""How many calls deep functions are inlined, where the host's stack allows it."""
+
+
+class Depth(NamedTuple):
+    """The decision to inline no more than `levels` calls deep."""
+
+    levels: int
 
 
 class Session:
@@ -33,6 +43,8 @@ class Session:
         self.raised: list[Value] = []  # exceptions of the trace's own that handlers caught
         self.instructions = 0
         self.depth = 0
+        self.deepest = 0
+        self.most_depth: int = min((found.levels for found in decisions if type(found) is Depth), default=MOST_DEPTH)
         self.root_globals: Any = None
         self.root_cells: dict[str, Value] = {}
         self.machine: Any = None
