@@ -13,6 +13,7 @@ from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts import dict_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.method import MethodBody
+from frameloom.symbolic.layouts.super_ import SuperBody
 from frameloom.symbolic.observe import is_static, mro_of, namespace_of
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
@@ -427,17 +428,6 @@ def module_get(m: Machine, obj: Value, name: str) -> Value:
         return m.invoke(fallback, [Const(name)], {})
     own = own_attribute(m, obj, "__name__")
     raise m.error(AttributeError, f"module {getattr(own, 'value', '?')!r} has no attribute {name!r}")
-
-
-class SuperBody:
-    """`super(start, obj)`: `start` a class, `self` the object or class, `owner` the class whose MRO is walked."""
-
-    __slots__ = ("start", "self", "owner")
-
-    def __init__(self, start: Value, self_: Value, owner: Value) -> None:
-        self.start = start
-        self.self = self_
-        self.owner = owner
 
 
 def super_get(m: Machine, obj: Value, name: str) -> Value:

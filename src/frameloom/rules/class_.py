@@ -8,7 +8,6 @@ from typing import Any
 
 from frameloom.interpreter import calls, classes
 from frameloom.interpreter.attributes import (
-    SuperBody,
     class_get,
     class_set,
     get_attribute,
@@ -22,6 +21,7 @@ from frameloom.rules.names import attribute_name
 from frameloom.rules.mappingproxy import class_entry, class_namespace
 from frameloom.symbolic.layouts import cell
 from frameloom.symbolic.layouts.cell import CellBody
+from frameloom.symbolic.layouts.super_ import SuperBody
 from frameloom.symbolic.observe import mro_of
 from frameloom.symbolic.reading import Reading
 from frameloom.symbolic.signals import GraphBreak

@@ -14,6 +14,7 @@ from frameloom.interpreter.attributes import (
 )
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import truth
+from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import function, methods
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
@@ -86,10 +87,11 @@ def _replace(name: str, part: str) -> None:
         if found.cls is not property:
             raise GraphBreak("FL102", f"property.{name} of a {found.cls.__name__}")
         doc = part_of(m, found, PROPERTY["__doc__"])
-        return make_property(m, **{**parts, part: fn}, doc=NONE if part == "fget" else doc)
+        return make_property(m, **{**parts, part: fn}, doc=doc)
 
 
-for _name, _part in (("getter", "fget"), ("setter", "fset"), ("deleter", "fdel")):
+refuse("FL102", "whether a property has its text from its getter shows nowhere", PROPERTY["getter"])
+for _name, _part in (("setter", "fset"), ("deleter", "fdel")):
     _replace(_name, _part)
 
 

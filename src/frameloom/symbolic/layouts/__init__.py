@@ -25,6 +25,7 @@ from frameloom.symbolic.layouts import (  # noqa: F401  each module registers it
     reference,
     set_,
     slice_,
+    super_,
     tuple_,
 )
 
