@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.evaluate import breaks, check
+from tests.rules.evaluate import breaks, capture, check, perform
 
 
 class Key:
@@ -143,3 +143,38 @@ def test_replaced_keys_break():
             d[key + 5] = 1
 
     assert "FL102" in breaks(replaced)
+
+
+def counts_hashes():
+    class Counted:
+        hashes = 0
+
+        def __hash__(self):
+            Counted.hashes += 1
+            return 7
+
+        def __eq__(self, other):
+            return self is other
+
+    return Counted, {Counted(): 1, "a": 2}
+
+
+def test_keys_that_hash_in_python_are_not_hashed_while_tracing():
+    cls, given = counts_hashes()
+    before = cls.hashes
+    trace = capture(lambda d: [v for v in d.values()], (given,))
+    assert cls.hashes == before
+    assert perform(trace) == [1, 2]
+
+
+@pytest.mark.parametrize(("program", "given", "expected"), [
+    (lambda d: 1 if d else 2, {"a": 1}, ["type(d) is dict", "len(d) >= 1"]),
+    (lambda d: 1 if d else 2, {}, ["type(d) is dict", "len(d) == 0"]),
+    (lambda d: d["a"], {"a": 1}, ["type(d) is dict", "'a' in d", "d['a'] == 1"]),
+    (lambda d: d.get("b"), {"a": 1}, ["type(d) is dict", "'b' not in d"]),
+    (lambda d: d.__setitem__("b", 1), {"a": 1}, ["type(d) is dict"]),
+    (lambda d: len(d), {"a": 1}, ["type(d) is dict", "len(d) == 1"]),
+], ids=["some", "none", "item", "missing", "stored", "length"])
+def test_no_more_is_observed_than_the_result_tells(program, given, expected):
+    trace = capture(program, (given,))
+    assert [str(guard) for guard in trace.session.guards.values()] == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.evaluate import check
+from tests.rules.evaluate import capture, check
 
 
 class Loud:
@@ -163,3 +163,16 @@ def test_program(program, fresh):
         check(made)
     else:
         check(program, [1, 2, 3, 2])
+
+
+@pytest.mark.parametrize(("program", "given", "expected"), [
+    (lambda a: 1 if a else 2, [7, 8], ["type(a) is list", "len(a) >= 1"]),
+    (lambda a: 1 if a else 2, [], ["type(a) is list", "len(a) == 0"]),
+    (lambda a: a[1], [7, 8, 9], ["type(a) is list", "len(a) >= 2", "a[1] == 8"]),
+    (lambda a: a.append(1), [7], ["type(a) is list"]),
+    (lambda a: a.extend((1, 2)), [7], ["type(a) is list"]),
+    (lambda a: a[-1], [7, 8], ["type(a) is list", "len(a) == 2", "a[1] == 8"]),
+], ids=["some", "none", "item", "append", "extend", "last"])
+def test_no_more_is_observed_than_the_result_tells(program, given, expected):
+    trace = capture(program, (given,))
+    assert [str(guard) for guard in trace.session.guards.values()] == expected

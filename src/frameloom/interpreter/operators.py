@@ -357,8 +357,15 @@ def truth(m: Machine, value: Value, link: Link | None = None) -> Value:
         return result if type(result) is Const else truth(m, result)
     slot = m.observe.type_lookup(value.cls, "__len__")
     if slot is not ABSENT:
+        known = NONEMPTY.get(slot.value) if type(slot) is Const else None
+        if known is not None and type(value) is Obj:
+            return boolean(known(m, value))
         return boolean(m.need_constant(length(m, value), "FL207", "length known at run time only") != 0)
     return TRUE
+
+
+NONEMPTY: dict[Any, Callable] = {}
+"""`__len__` of a container in C -> whether(m, value): that it has items, which asks for less than how many"""
 
 
 def _constant_truth(m: Machine, value: Const) -> Const:

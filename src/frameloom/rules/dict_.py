@@ -8,7 +8,7 @@ from frameloom.interpreter.attributes import bind_descriptor
 from frameloom.interpreter.calls import fresh_instance
 from frameloom.interpreter.iteration import iterate, next_item
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import COMPARE, equal, set_item
+from frameloom.interpreter.operators import COMPARE, NONEMPTY, equal, set_item
 from frameloom.interpreter.stores import dict_delete, dict_get, dict_set, dict_update
 from frameloom.rules.define import function, methods
 from frameloom.symbolic.layouts import dict_
@@ -178,6 +178,9 @@ def clear(m: Machine, self: Obj, /) -> Value:
 @method("__len__")
 def length(m: Machine, self: Obj, /) -> Value:
     return Const(dict_.length(m.session, self.body))
+
+
+NONEMPTY[dict.__len__] = lambda m, self: dict_.is_nonempty(m.session, self.body)
 
 
 # -- iteration -------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 from frameloom.interpreter.calls import fresh_instance
 from frameloom.interpreter.iteration import QUICK, iterate, next_item
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import COMPARE, compare, equal
+from frameloom.interpreter.operators import COMPARE, NONEMPTY, compare, equal
 from frameloom.rules.define import function, methods
 from frameloom.rules.indexing import clamp, has_index, is_a, is_slice, position, size_of, slice_of
 from frameloom.rules.words import words
@@ -173,6 +173,9 @@ def length(m: Machine, self: Obj, /) -> Value:
     return Const(list_.length(m.session, self.body))
 
 
+NONEMPTY[list.__len__] = lambda m, self: list_.is_nonempty(m.session, self.body)
+
+
 def _find(m: Machine, self: Obj, value: Value, start: int, stop: int | None) -> int | None:
     """The first position of an item equal to `value`; the list may change while items are compared."""
     at = start
@@ -237,6 +240,10 @@ def get_item(m: Machine, self: Obj, key: Value, /) -> Value:
     if is_slice(key):
         bounds = slice_of(m, key)
         return m.list(quiet_items(m, self)[bounds])
+    if self.body.items is None and type(key) is Const and type(key.value) is int:
+        found = list_.early(m.session, self.body, key.value)
+        if found is not None:
+            return found
     return list_.item(m.session, self.body, position(m, key, list_.length(m.session, self.body), "list"))
 
 

@@ -14,12 +14,15 @@ from frameloom.interpreter.operators import (
     BINARY,
     COMPARE,
     UNARY,
+    _call_slot,
+    _is_not_implemented,
     binary,
     compare,
     equal,
     get_item,
     identical,
     index,
+    length,
     set_item,
     truth,
     unary,
@@ -218,3 +221,15 @@ def parts(m: Machine, self: Obj) -> GetterBody:
     if self.body.args is None and not look_into(m.session, self):
         raise GraphBreak("FL101", f"{self.cls.__qualname__} with keywords that exists already")
     return self.body
+
+
+@function(operator.length_hint)
+def length_hint(m: Machine, obj: Value, default: Value = Const(0), /) -> Value:
+    """PEP 424: `len`, else `__length_hint__`, else the default."""
+    if m.observe.type_lookup(obj.cls, "__len__") is not ABSENT:
+        return length(m, obj)
+    slot = m.observe.type_lookup(obj.cls, "__length_hint__")
+    if slot is ABSENT:
+        return default
+    found = _call_slot(m, slot, obj, [])
+    return default if _is_not_implemented(found) else found

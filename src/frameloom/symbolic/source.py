@@ -254,6 +254,13 @@ def _read_key(base: dict, index: int) -> Any:
     raise Missing(index)
 
 
+def _read_value(base: dict, index: int) -> Any:
+    for position, value in enumerate(dict.values(base)):
+        if position == index:
+            return value
+    raise Missing(index)
+
+
 STEPS: dict[str, Step] = {
     # An attribute found in the instance's own dictionary, past every descriptor; never makes the dictionary exist.
     "attribute": Step(_attribute, _emit_attribute, lambda base, k: f"{base}.{k}"),
@@ -279,6 +286,8 @@ STEPS: dict[str, Step] = {
     "dict_key": Step(_read_key, _emit_call(_read_key), lambda base, k: f"list({base})[{k}]"),
     # The arguments by which pickle would make an iterator of a built-in sequence, or a getter of the module operator, anew.
     "reduced": Step(_reduced, _emit_call(_reduced), lambda base, _: f"{base}.__reduce__()[1]"),
+    # The i-th value of a dictionary, by order: keys that hash in Python are not looked up.
+    "dict_value": Step(_read_value, _emit_call(_read_value), lambda base, k: f"list({base}.values())[{k}]"),
     "contents": Step(_contents, lambda out, _: out.load_attr("cell_contents"), lambda base, _: f"{base}.cell_contents"),
     "closure": Step(_closure_cell, _emit_call(_closure_cell), lambda base, k: f"{base}.__closure__[{k}]"),
     "code": _function_part("__code__"),

@@ -8,8 +8,12 @@ from typing import Any, Iterator
 
 from frameloom.symbolic.guards import ordered_keys
 from frameloom.symbolic.instance_dict import MISSING, instance_dict_item, instance_names
+from frameloom.symbolic.keys import host_hashable
+from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
+from frameloom.symbolic.layouts.list_ import reaches_one
 from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.source import STEPS
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
 
 
@@ -122,6 +126,15 @@ def handles(session: Any, body: DictBody) -> list:
     return list(body.known)
 
 
+def is_nonempty(session: Any, body: DictBody) -> bool:
+    """Whether there are entries; of a real dictionary that was not looked at, no more is observed."""
+    if any(value is not ABSENT for _, value in body.known.values()):
+        return True
+    if body.full or body.known or body.step != "dict_item":
+        return length(session, body) > 0
+    return reaches_one(session, body.real, dict.__len__(body.real.object))
+
+
 def length(session: Any, body: DictBody) -> int:
     """The number of entries; of a real dictionary whose order nobody asked for, only its length is observed."""
     if not body.full:
@@ -205,26 +218,27 @@ READERS = {"dict_item": _read_item, "attribute": _read_attribute, "class": _read
 
 
 def _item_keys(session: Any, real: Real) -> list:
-    from frameloom.symbolic.kinds import ATOMS
-
+    """The keys in order, each with its handle and its value; a key that hashes in Python is read by its position."""
     keys = tuple(ordered_keys(real.object))
     session.guard("KEYS", real.source, keys)
+    plain = real.source.child
     found = []
     for index, key in enumerate(keys):
-        value = Lazy(Real(dict.__getitem__(real.object, key), real.source.child("dict_item", key)))
-        if type(key) in ATOMS:
-            found.append((key, Const(key), value))
+        if type(key) in ATOMS or host_hashable(key):
+            wrapped = session.observe.constant(key)
+            value = Real(dict.__getitem__(real.object, key), plain("dict_item", key))
+            found.append((key, wrapped, Lazy(value)))
+        elif isinstance(real.object, collections.OrderedDict):
+            raise GraphBreak("FL507", f"{type(key).__name__} as a key of an OrderedDict that exists already")
         else:
             wrapped = session.observe.constant(key)
-            value = Lazy(Real(dict.__getitem__(real.object, key), real.source.child("dict_item", key)))
-            found.append((_handle_of_real(key, wrapped), wrapped, value))
+            source = plain("dict_value", index)
+            found.append((wrapped, wrapped, Lazy(Real(STEPS["dict_value"].read(real.object, index), source))))
     return found
 
 
 def _handle_of_real(key: Any, wrapped: Value) -> Any:
     """The handle under which a real key is stored: the key itself where the host may hash it, else its symbolic value."""
-    from frameloom.symbolic.keys import host_hashable
-
     return key if host_hashable(key) else wrapped
 
 

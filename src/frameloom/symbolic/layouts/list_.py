@@ -61,6 +61,32 @@ def length(session: Any, body: ListBody) -> int:
     return len(materialise(session, body))
 
 
+def early(session: Any, body: ListBody, index: int) -> Value | None:
+    """An item of a real list that was not looked at: that the list reaches so far is all that is observed.  None where the
+    item is not there, or is one that the trace put there."""
+    real = body.real
+    if body.items is not None or not 0 <= index < list.__len__(real.object):
+        return None
+    session.guard("LENGTH_AT_LEAST", real.source, index + 1)
+    return session.observe.wrap(list.__getitem__(real.object, index), real.source.child("item", index))
+
+
+def is_nonempty(session: Any, body: ListBody) -> bool:
+    """Whether there are items; of a real list that was not looked at, no more is observed."""
+    if body.items is not None or body.tail:
+        return bool(body.items or body.tail)
+    return reaches_one(session, body.real, list.__len__(body.real.object))
+
+
+def reaches_one(session: Any, real: Real, count: int) -> bool:
+    """Guard that a container with `count` items has some, or none."""
+    if count:
+        session.guard("LENGTH_AT_LEAST", real.source, 1)
+    else:
+        session.guard("LENGTH", real.source, 0)
+    return count > 0
+
+
 def replace(session: Any, body: ListBody, new: list[Value]) -> None:
     """Make `new` the whole list."""
     materialise(session, body)
