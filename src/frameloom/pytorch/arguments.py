@@ -19,6 +19,7 @@ from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Node, Obj, Value
 
 from frameloom.pytorch.facts import SizeFact, TensorFact
+from frameloom.pytorch.numbers import host_number
 
 OPEN, CLOSE = "(", ")"
 
@@ -30,7 +31,7 @@ class Arguments:
     size that is not a number takes part.
     """
 
-    __slots__ = ("session", "args", "kwargs", "nodes", "key", "graded", "exact", "symbolic")
+    __slots__ = ("session", "args", "kwargs", "nodes", "key", "graded", "exact", "symbolic", "numbers")
 
     def __init__(self, session: Any, args: list[Value], kwargs: dict[str, Value], graded: bool, exact: bool) -> None:
         self.session = session
@@ -39,6 +40,7 @@ class Arguments:
         self.graded = graded
         self.exact = exact
         self.symbolic = False
+        self.numbers: dict[Node, SizeFact] = {}
         take = self.take
         self.args = tuple([take(value) for value in args])
         self.kwargs = {name: self._named(name, value) for name, value in kwargs.items()} if kwargs else kwargs
@@ -82,10 +84,20 @@ class Arguments:
             self.key.append(fact.size)
             self.symbolic = True
         elif node.tape == "host":
-            self.key.append(("host", node.cls))
+            self._host(node)
         else:
             raise GraphBreak("FL101", f"a torch function is given a graph value of class {node.cls.__name__}")
         return node
+
+    def _host(self, node: Node) -> None:
+        """A number known at run time only: a symbolic one where it is whole and follows from what is read at entry."""
+        number = host_number(self.session.torch, node)
+        if number is None:
+            self.key.append(("host", node.cls))
+            return
+        self.numbers[node] = number
+        self.key.append(number.size)
+        self.symbolic = True
 
     def fact_key(self, fact: TensorFact) -> TensorFact:
         """The fact as far as it matters for the outcome."""

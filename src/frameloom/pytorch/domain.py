@@ -62,7 +62,7 @@ class TorchDomain(Domain):
         return record.apply(session.torch, CLONE, [node], {})
 
     def begin(self, session: Any) -> None:
-        session.torch = State(session, self.dynamic)
+        session.torch = State(session, self.dynamic, inputs.number_input)
         modes.begin(session.torch)
 
     def input(self, session: Any, real: Any) -> Node:

@@ -159,7 +159,7 @@ class Run:
             self.standing[node] = self._stand_in(node, used, samples)
 
     def _stand_in(self, node: Node, used: dict, samples: dict) -> Any:
-        known = node.fact
+        known = node.fact or self.call.numbers.get(node)
         if type(known) is SizeFact:
             return known.size.number
         if type(known) is not TensorFact:

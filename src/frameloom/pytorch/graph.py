@@ -36,14 +36,15 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
 
     Raises BackendError where the backend does.
     """
-    shapes.add_guard(state.session, state)
     live = live_nodes(state, outputs)
     if not live:
+        shapes.add_guard(state.session, state)
         return None
     given = used_inputs(live, outputs)
     module = build_module(live, given, outputs)
     guard_storages(state, given)
-    function = call_backend(backend, module, [example_of(node) for node in given])
+    function = call_backend(backend, module, examples(state, module, given))
+    shapes.add_guard(state.session, state)  # after the backend, which may ask more about sizes
     if any(node.target is SET_GRAD for node in live):
         function = keeping_grad_mode(function)
     made = TorchGraphCall(function, given, outputs, module.code, len(live))
@@ -98,6 +99,22 @@ def unused(name: str, taken: set[str]) -> str:
         number += 1
         found = f"{name}_{number}"
     taken.add(found)
+    return found
+
+
+def examples(state: State, module: fx.GraphModule, given: list[Node]) -> list:
+    """What the backend is shown: the inputs of this call, or, where a size is symbolic, fakes of them.
+
+    `module.meta["fake_mode"]` and `val` of each placeholder are there in the second case.
+    """
+    if state.shapes is None:
+        return [example_of(node) for node in given]
+    found = []
+    for node, placeholder in zip(given, module.graph.find_nodes(op="placeholder")):
+        made = inputs.fake_of(state, node) if node.real is not None else example_of(node)
+        placeholder.meta["val"] = placeholder.meta["example_value"] = made
+        found.append(made)
+    module.meta["fake_mode"] = state.shapes.fakes.mode
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from frameloom.pytorch import guards, shapes
-from frameloom.pytorch.facts import is_dense
+from frameloom.pytorch.facts import SizeFact, is_dense
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.signals import GraphBreak
@@ -30,9 +30,16 @@ def tensor_input(session: Any, state: State, real: Real) -> Any:
     session.guard("TENSOR", real.source, payload)
     node = session.record(INPUT, (), {}, cls, known, real=real)
     session.journal.append(state.inputs, node)
+    session.journal.set_item(state.entry_facts, node, known)
     if state.grad and not state.entry_grad:
         guard_requires_grad(session, node)
     return node
+
+
+def number_input(state: State, node: Node) -> SizeFact | None:
+    """The symbolic number of a promoted whole number; 0, 1 and what is below are never symbolic."""
+    value = node.real.object
+    return shapes.number_of_input(state, value, node.real.source) if value > 1 else None
 
 
 def guard_requires_grad(session: Any, node: Node) -> None:
@@ -56,6 +63,18 @@ def require_no_view(session: Any, node: Node) -> None:
 def object_of(node: Node) -> Any:
     """The real tensor or number of this call, for examples handed to backends."""
     return node.real.object
+
+
+def fake_of(state: State, node: Node) -> Any:
+    """A fake of an input as it was at entry, its varying sizes symbolic."""
+    found = node.real.object
+    if not isinstance(found, torch.Tensor):
+        number = state.numbers.get(node)
+        return found if number is None else number.size.number
+    entry = state.entry_facts[node]
+    if entry.symbolic:
+        return state.shapes.fakes.make(entry)
+    return state.shapes.fakes.mode.from_tensor(found, static_shapes=True, source=shapes.Origin(str(node.real.source)))
 
 
 def storage_key(node: Node) -> int:

@@ -61,7 +61,7 @@ class Shapes:
 
     def __init__(self) -> None:
         self.environment = ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
-        self.fakes = Fakes(FakeTensorMode(shape_env=self.environment))
+        self.fakes = Fakes(FakeTensorMode(shape_env=self.environment, allow_non_fake_inputs=True))
         self.bindings: list[Binding] = []
 
     def symbol(self, value: int, text: str) -> Any:
@@ -136,11 +136,11 @@ def stride_expressions(tensor: torch.Tensor, sizes: list) -> list:
     return strides
 
 
-def number_input(state: Any, node: Any, value: int) -> SizeFact:
-    """The symbolic number for a promoted whole number that meets a tensor operation."""
+def number_of_input(state: Any, value: int, source: Any) -> SizeFact:
+    """The symbolic number for a promoted whole number."""
     shapes = shapes_of(state)
-    number = shapes.symbol(value, str(node.real.source))
-    shapes.bindings.append(Binding(node.real.source, (number.node._expr,), ()))
+    number = shapes.symbol(value, str(source))
+    shapes.bindings.append(Binding(source, (number.node._expr,), ()))
     return SizeFact(Size(number.node.expr, number))
 
 

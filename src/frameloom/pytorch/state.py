@@ -24,15 +24,16 @@ class State:
     """grad: whether gradients are recorded at the present instruction; inference: likewise inference mode.
 
     views: node -> View; members: root node -> the nodes that share its storage; written: root nodes whose storage the trace
-    wrote to; impure: nodes of operations that must run whoever reads them; sizes: (node, fact, dimension) -> node of a size.
+    wrote to; impure: nodes of operations that must run whoever reads them; sizes: (node, fact, dimension) -> node of a size;
+    numbers: host node -> its symbolic number, for inputs asked of `number_input(state, node)`.
     """
 
     __slots__ = (
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
-        "inputs", "memo", "writes", "dynamic", "default_dtype",
+        "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts",
     )
 
-    def __init__(self, session: Any, dynamic: bool | None = None) -> None:
+    def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None) -> None:
         self.session = session
         self.grad = True
         self.entry_grad = True
@@ -49,6 +50,9 @@ class State:
         self.dynamic = dynamic
         self.memo: dict[tuple, Any] = {}
         self.shapes: Any = None
+        self.numbers: dict[Node, Any] = {}
+        self.number_input = number_input
+        self.entry_facts: dict[Node, Any] = {}
 
     @property
     def modes(self) -> tuple:

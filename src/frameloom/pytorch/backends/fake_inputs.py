@@ -7,37 +7,38 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from frameloom.pytorch.shapes import Origin
 
-DYNAMIC_DIMENSIONS = "frameloom_dynamic"
-"""Key of `placeholder.meta`: the dimensions that may vary."""
-
 
 def fake_inputs(gm: torch.fx.GraphModule, examples: Sequence[Any]) -> tuple[FakeTensorMode, list]:
-    """A fake mode, and a fake for each placeholder, also left in its `meta` as compilers expect it."""
-    mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True, export=False)
+    """A fake mode, and a fake for each placeholder, also left in its `meta` as compilers expect it.
+
+    Where the trace had symbolic sizes, the examples are fakes of its own mode already: conditions that the compiler puts on
+    sizes must reach the trace's guards.
+    """
+    known = gm.meta.get("fake_mode")
+    if known is not None:
+        return known, list(examples)
+    mode = FakeTensorMode(shape_env=ShapeEnv(), static_shapes=True, allow_non_fake_inputs=True)
     fakes = []
     for placeholder, example in zip(gm.graph.find_nodes(op="placeholder"), examples):
-        made = _fake(mode, placeholder, example)
+        made = _fake(mode, placeholder.name, example)
         placeholder.meta["val"] = placeholder.meta["example_value"] = made
         fakes.append(made)
     return mode, fakes
 
 
-def _fake(mode: FakeTensorMode, placeholder: Any, example: Any) -> Any:
+def _fake(mode: FakeTensorMode, name: str, example: Any) -> Any:
     if not isinstance(example, torch.Tensor):
-        return _fake_number(mode, placeholder, example)
-    dynamic = placeholder.meta.get(DYNAMIC_DIMENSIONS, frozenset())
-    dims = [DimDynamic.DUCK if i in dynamic else DimDynamic.STATIC for i in range(example.dim())]
-    context = StatelessSymbolicContext(dynamic_sizes=dims, constraint_sizes=[None] * example.dim())
-    return mode.from_tensor(example, source=Origin(placeholder.name), symbolic_context=context)
+        return _fake_number(mode, name, example)
+    return mode.from_tensor(example, static_shapes=True, source=Origin(name))
 
 
-def _fake_number(mode: FakeTensorMode, placeholder: Any, example: Any) -> Any:
+def _fake_number(mode: FakeTensorMode, name: str, example: Any) -> Any:
     """A number that changes between calls must not be baked in."""
-    origin = Origin(placeholder.name)
+    origin = Origin(name)
     if type(example) is int:
         symbol = mode.shape_env.create_symbol(example, origin, DimDynamic.DYNAMIC, do_not_specialize_zero_one=True)
         return mode.shape_env.create_symintnode(symbol, hint=example, source=origin)
