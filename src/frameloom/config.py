@@ -29,6 +29,7 @@ class Config:
     logs: the channels of `LOG_CHANNELS` written in readable form to standard error.
     events: path of a file that receives every event as one JSON object a line; None writes none.
     recompile_limit: how many entries one code object may have before its further calls run eagerly.
+    trace_limit: how many instructions one trace may run, loops unrolled, before it breaks.
     verify: check every intermediate form after the stage that made it.
     progress: tell on standard error what is being captured.
     report_directory: where the report of an internal error is written; None means the system's temporary directory.
@@ -40,6 +41,7 @@ class Config:
     logs: frozenset[str] = frozenset()
     events: str | None = None
     recompile_limit: int = 8
+    trace_limit: int = 1_000_000
     verify: bool = True
     progress: bool = False
     report_directory: str | None = None

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from frameloom import config
 from frameloom.codegen.plan import Break
-from frameloom.codegen.resume import ByCode, origin_of
+from frameloom.codegen.resume import ByCode, origin_of, state_of
 from frameloom.compile import collector, recompiles
 from frameloom.compile.cache import CodeRecord, Records
 from frameloom.compile.locations import caller, chain_of, first_line
@@ -23,7 +23,7 @@ from frameloom.compile.trace import Trace, path_of
 from frameloom.diagnostics import events
 from frameloom.diagnostics.errors import FrameloomError, GraphBreakError, InternalError
 from frameloom.diagnostics.failure import write_report
-from frameloom.diagnostics.reports import REFUSED, BreakReport
+from frameloom.diagnostics.reports import REFUSED, RESUMES, BreakReport
 from frameloom.native import SKIP, SKIP_BELOW, Engine
 from frameloom.symbolic.domain import Domain
 
@@ -54,6 +54,7 @@ class Compiler:
         self.settings = settings
         self.records = Records()
         self.roots: ByCode[bool] = ByCode()
+        self.endless: ByCode[bool] = ByCode()
         self.engine = Engine(self.compile, self.notice)
 
     def root(self, code: types.CodeType) -> None:
@@ -64,10 +65,13 @@ class Compiler:
         """Forget every entry and every record."""
         self.engine.reset()
         self.records.clear()
+        self.endless = ByCode()
 
     # -- called by the engine --------------------------------------------------------------------------------------
     def compile(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, misses: tuple) -> Any:
         """An Entry for the call, or a decision to run it eagerly.  Raises errors that are the user's to see."""
+        if self._goes_on_without_end(code):
+            return SKIP
         answer = ANSWERS.get(verdict(function, code, self._asked_for(code)))
         if answer is not None:
             return answer
@@ -104,6 +108,10 @@ class Compiler:
             kind, detail = reason
             events.eager(BreakReport.of(kind, (first_line(code),), detail))
         return reason is not None
+
+    def _goes_on_without_end(self, code: types.CodeType) -> bool:
+        """Whether the code goes on behind a break that a trace made because it was too long: another one would be too."""
+        return state_of(code) is not None and self.endless.get(users_code(code)) is True
 
     # -- stages ----------------------------------------------------------------------------------------------------
     def _learn(
@@ -175,6 +183,9 @@ class Compiler:
             events.graph(code.co_qualname, graph.operations, lambda: graph.text)
         if trace.is_break:
             events.graph_break(break_report(trace))
+            if trace.exit.reason.kind == "FL007":
+                for frame in trace.exit.frames:
+                    self.endless.set(users_code(frame.program.code), True)
         elif type(trace.exit) is Break:
             events.user_exception(exception_class(trace), next(iter(chain_of(trace.exit.reason.where)), None))
 
@@ -187,12 +198,21 @@ class Compiler:
         events.eager(BreakReport.of("FL901", (first_line(code),), detail))
 
 
+def users_code(code: types.CodeType) -> types.CodeType:
+    """The user's code object that this one is, or goes on with."""
+    state = state_of(code)
+    return code if state is None else state.code
+
+
+REST = {"FL007": "the rest of the function runs as it is"}
+
+
 def break_report(trace: Trace, then: str | None = None) -> BreakReport:
     """What to tell about the graph break that ended a trace."""
     reason = trace.exit.reason
     operations = sum(node.tape == "graph" and node.real is None for node in trace.session.nodes)
-    extra = {} if then is None else {"then": then}
-    return BreakReport.of(reason.kind, chain_of(reason.where), reason.details, operations, help=reason.help or "", **extra)
+    then = then or REST.get(reason.kind, RESUMES)
+    return BreakReport.of(reason.kind, chain_of(reason.where), reason.details, operations, then, help=reason.help or "")
 
 
 def exception_class(trace: Trace) -> type[BaseException]:

@@ -21,7 +21,7 @@ def run(session: Any, frame: Frame) -> Any:
     instructions = frame.program.instructions
     undo = session.journal._undo
     handlers = HANDLERS
-    count = 0
+    count, room = 0, session.most_instructions - session.instructions
     try:
         while True:
             try:
@@ -32,6 +32,8 @@ def run(session: Any, frame: Frame) -> Any:
                     instruction = instructions[index]
                     frame.next = index + 1
                     count += 1
+                    if count > room:
+                        raise GraphBreak("FL007", f"{session.most_instructions:,} instructions have been run")
                     ended = handlers[instruction[0]](frame, instruction[1])
                     if ended is not None:
                         return ended

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from frameloom import config
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.graph import Operation
 from frameloom.symbolic.guards import Guard
@@ -42,6 +43,7 @@ class Session:
         self.ambient: BaseException | None = None  # what the callers of the root handle
         self.raised: list[Value] = []  # exceptions of the trace's own that handlers caught
         self.instructions = 0
+        self.most_instructions = config.current().trace_limit
         self.depth = 0
         self.deepest = 0
         self.most_depth: int = min((found.levels for found in decisions if type(found) is Depth), default=MOST_DEPTH)
