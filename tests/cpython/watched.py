@@ -25,6 +25,7 @@ class Watched(Compiler):
         if trace.is_break:
             kind = trace.exit.reason.kind
             figures["breaks"][kind] = figures["breaks"].get(kind, 0) + 1
+        trace.session.close()
 
     def compile(self, *frame: Any) -> Any:
         try:

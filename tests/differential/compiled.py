@@ -32,12 +32,26 @@ def loaded(source: str, name: str = "program") -> FunctionType:
 
 
 class Compiled(Compiler):
-    """A compiler that keeps what it captured, and every error of its own, since a program may swallow it."""
+    """A compiler that counts its captures and keeps every error of its own, since a program may swallow it.
 
-    def __init__(self, domain: Domain, replay: bool) -> None:
+    `keeps`: the captures are kept, and with them every object that they saw.
+    """
+
+    def __init__(self, domain: Domain, replay: bool, keeps: bool = True) -> None:
+        self.keeps = keeps
         self.captures: list[Capture] = []
         self.faults: list[Exception] = []
-        super().__init__(Settings(domain, replay=replay, on_capture=self.captures.append))
+        self.instructions = 0
+        self.count = 0
+        super().__init__(Settings(domain, replay=replay, on_capture=self.captured))
+
+    def captured(self, capture: Capture) -> None:
+        self.count += 1
+        self.instructions += capture.trace.session.instructions
+        if self.keeps:
+            self.captures.append(capture)
+        else:
+            capture.trace.session.close()
 
     def compile(self, *call: Any) -> Any:
         try:
@@ -50,11 +64,6 @@ class Compiled(Compiler):
         """The function, compiled."""
         self.root(function.__code__)
         return native.Callable(function, self.engine)
-
-    @property
-    def instructions(self) -> int:
-        """How many instructions were run symbolically."""
-        return sum(capture.trace.session.instructions for capture in self.captures)
 
 
 def pictures(function: FunctionType, call: Callable) -> list:
@@ -74,7 +83,7 @@ def compare(source: str, domain: Domain, replay: bool = False) -> Compiled:
     by_python = loaded(source)
     expected = pictures(by_python, by_python)
     by_us = loaded(source)
-    compiler = Compiled(domain, replay)
+    compiler = Compiled(domain, replay, keeps=False)
     found = pictures(by_us, compiler.of(by_us))
     if compiler.faults:
         raise compiler.faults[0]
