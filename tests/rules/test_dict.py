@@ -177,4 +177,5 @@ def test_keys_that_hash_in_python_are_not_hashed_while_tracing():
 ], ids=["some", "none", "item", "missing", "stored", "length"])
 def test_no_more_is_observed_than_the_result_tells(program, given, expected):
     trace = capture(program, (given,))
-    assert [str(guard) for guard in trace.session.guards.values()] == expected
+    guards = [guard for guard in trace.session.guards.values() if guard.source.root().step == "local"]
+    assert [str(guard) for guard in guards] == expected

@@ -175,4 +175,5 @@ def test_program(program, fresh):
 ], ids=["some", "none", "item", "append", "extend", "last"])
 def test_no_more_is_observed_than_the_result_tells(program, given, expected):
     trace = capture(program, (given,))
-    assert [str(guard) for guard in trace.session.guards.values()] == expected
+    guards = [guard for guard in trace.session.guards.values() if guard.source.root().step == "local"]
+    assert [str(guard) for guard in guards] == expected

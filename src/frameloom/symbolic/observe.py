@@ -128,7 +128,8 @@ class Observer:
         return self.remember(found, source, lambda: self._looked_at(found, source))
 
     def _looked_at(self, found: Any, source: Source) -> Obj:
-        self.session.guard("TYPE", source, type(found))
+        if source.base is not None or source.step != "const" or not is_static(type(found)):
+            self.session.guard("TYPE", source, type(found))
         obj = Obj(type(found), Real(found, source))
         obj.body = layout_of(type(found)).look(obj, self.session)
         return obj
