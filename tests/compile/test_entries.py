@@ -572,6 +572,50 @@ def test_generators_that_have_not_begun_and_that_are_over() -> None:
     assert items == [1, 2]
 
 
+def handling():
+    try:
+        [][1]
+    except IndexError:
+        yield 1
+        try:
+            raise
+        except IndexError as error:
+            yield type(error), error.__traceback__.tb_lineno - handling.__code__.co_firstlineno
+
+
+def test_a_generator_that_is_suspended_in_a_handler() -> None:
+    def function():
+        made = handling()
+        first = next(made)
+        breaks()
+        return first, list(made), sys.exc_info()
+
+    call = Compiled(function)
+    for _ in range(2):
+        assert call() == function()
+
+
+def test_a_generator_that_can_reach_itself() -> None:
+    def function():
+        def generated():
+            yield me
+            yield 2
+
+        me = generated()
+        return next(me) is me, list(me)
+
+    assert Compiled(function)() == (True, [2])
+
+
+def test_a_list_that_grew_and_shrank_is_empty_again() -> None:
+    def function(items):
+        items.append(1)
+        taken = items.pop()
+        return taken, bool(items), len(items)
+
+    assert Compiled(function)([]) == (1, False, 0)
+
+
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 

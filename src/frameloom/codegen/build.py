@@ -6,6 +6,7 @@ held (a temporary), and where a source is held (a temporary or a slot that still
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -48,6 +49,14 @@ class Builder:
     def load(self, value: Value) -> None:
         """Push the object that a value stands for."""
         LOADERS[type(value)](self, value)
+
+    def load_handled(self, exception: Value | None) -> None:
+        """Push the exception that a marker on a stack belongs to.  The marker that a handler's clean-up leaves on the stack
+        belongs to whatever is handled again: None here if that is what the caller handles, if anything."""
+        if exception is None:
+            self.call_values(sys.exception, ())
+        else:
+            self.load(exception)
 
     def load_source(self, source: Source) -> None:
         """Push the object that a source named at entry."""
@@ -249,6 +258,14 @@ LOADERS: dict[type, Callable[[Builder, Any], None]] = {
 # -- reachability ----------------------------------------------------------------------------------------------------
 
 
+class NeedsItself(Exception):
+    """The creation of an object needs the object itself; `objects` are those on the way round."""
+
+    def __init__(self, objects: list[Obj]) -> None:
+        super().__init__(repr(objects))
+        self.objects = objects
+
+
 class Reached:
     """What a set of root values reaches: fresh objects in an order for making them, nodes, and sources.
 
@@ -263,7 +280,7 @@ class Reached:
         self._creating: set[int] = set()
 
     def add(self, roots: Iterable[Any]) -> None:
-        """Walk from more roots.  Raises AssertionError where an object's creation would need the object itself."""
+        """Walk from more roots.  Raises NeedsItself."""
         pending = [root for root in roots]
         while pending:
             value = pending.pop()
@@ -314,7 +331,7 @@ class Reached:
         if type(value) is not Obj or value.real is not None:
             return False
         if id(value) in self._creating:
-            raise AssertionError(f"the creation of {value!r} needs itself")
+            raise NeedsItself([found for key, found in self._seen.items() if key in self._creating])
         return id(value) not in self._seen
 
 

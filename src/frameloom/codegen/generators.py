@@ -5,8 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from frameloom.bytecode.flow import VALUE
-from frameloom.codegen.kinds import shape_of
+from frameloom.bytecode.flow import PREVIOUS, VALUE
+from frameloom.codegen.kinds import exceptions_of, shape_of
 from frameloom.codegen.resume import argument_slots, resume_code
 from frameloom.symbolic import values
 from frameloom.symbolic.values import Const, Obj
@@ -28,10 +28,13 @@ def _create_suspended(build: Any, obj: Obj) -> None:
     build.push_function(frame.program, frame.slots, frame.globals, code)
     for value in frame.slots[: argument_slots(frame.program.code)]:
         build.load(values.NONE if value is values.UNBOUND else value)
-    kept = [value for value, kind in zip(frame.stack, shape.stack) if kind == VALUE]
-    for value in kept:
-        build.load(value)
-    out.build_tuple(len(kept))
+    handled = iter(exceptions_of(frame.stack, obj.body.handled))
+    count = 0
+    for value, kind in zip(frame.stack, shape.stack):
+        if kind in (VALUE, PREVIOUS):
+            build.load_handled(next(handled)) if kind == PREVIOUS else build.load(value)
+            count += 1
+    out.build_tuple(count)
     out.end_call(argument_slots(frame.program.code) + 2)
 
 

@@ -22,6 +22,17 @@ def shape_of(program: Program, index: int, slots: Sequence[Value], stack: Sequen
     return Shape(kinds, tuple(map(_slot_kind, program.slots, slots)))
 
 
+def exceptions_of(stack: Sequence[Value], handled: Value | None) -> list[Value | None]:
+    """The exception that each marker on a stack belongs to, outermost first: `handled` for the uppermost, and each marker knows
+    what was handled before it."""
+    found = []
+    for value in reversed(stack):
+        if type(value) is Previous:
+            found.append(handled)
+            handled = value.value
+    return found[::-1]
+
+
 def _slot_kind(slot: Any, value: Value) -> str:
     if value is values.UNBOUND:
         return UNBOUND

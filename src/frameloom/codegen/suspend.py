@@ -3,7 +3,6 @@ instructions take over (`docs/design/resume.md`)."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,22 +77,13 @@ def _push_stack(build: Builder, root: FrameState, shape: Shape) -> None:
     handled = iter(root.handled)
     for value, kind in zip(root.stack, shape.stack):
         if kind == PREVIOUS:
-            _load_handled(build, next(handled))
+            build.load_handled(next(handled))
             out.op("PUSH_EXC_INFO")
             out.pop_top()
         elif isinstance(kind, tuple):
             _push_offset(build, root, kind[1])
         else:
             build.load(value)
-
-
-def _load_handled(build: Builder, exception: Value | None) -> None:
-    """Push the exception that a marker belongs to.  The marker that a handler's clean-up leaves on the stack belongs to whatever
-    is handled again, which is None here if that is what the caller handles, if anything."""
-    if exception is None:
-        build.call_values(sys.exception, ())
-    else:
-        build.load(exception)
 
 
 def _push_offset(build: Builder, root: FrameState, unit: int) -> None:
@@ -145,7 +135,7 @@ def _push_state(build: Builder, frame: FrameState, shape: Shape, inner: Sequence
     count = 0
     for value, kind in zip(frame.stack, shape.stack):
         if kind in (VALUE, PREVIOUS):
-            _load_handled(build, next(handled)) if kind == PREVIOUS else build.load(value)
+            build.load_handled(next(handled)) if kind == PREVIOUS else build.load(value)
             count += 1
     if inner:
         _push_waiting(build, frame, inner, runtime)

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import frameloom.interpreter.opcodes  # noqa: F401  the handlers register themselves
 import frameloom.rules  # noqa: F401  and so do the rules
 from frameloom.codegen.bridge import bridge_code
-from frameloom.codegen.build import Reached
+from frameloom.codegen.build import NeedsItself, Reached
+from frameloom.codegen.kinds import exceptions_of
 from frameloom.codegen.plan import Break, FrameState, Return, values_of
 from frameloom.codegen.resume import ResumeError
 from frameloom.codegen.suspend import shape_of
@@ -24,6 +25,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.opcodes.exceptions import Traceback
 from frameloom.symbolic.layouts import layout_of
 from frameloom.symbolic.layouts.exception import ExceptionBody
+from frameloom.symbolic.layouts.generator import GeneratorBody
 from frameloom.symbolic.session import Depth, Session
 from frameloom.symbolic.signals import RestartCapture, Suspend
 from frameloom.symbolic.source import Source
@@ -65,6 +67,7 @@ def trace(
         session.guard("IS", session.sources.function_globals(), function.__globals__)
         domain.begin(session)
         exit_ = _run(session, frame)
+        _require_order(session, exit_)
         _require_unseen(session, exit_)
         _require_buildable(session, exit_)
         _require_closed(session, exit_)
@@ -197,12 +200,9 @@ def _states(session: Session, frames: list[Frame]) -> tuple[FrameState, ...]:
     handled = session.handled
     states: list[FrameState] = []
     for frame in reversed(frames):
-        own = []
-        for value in reversed(_kept_stack(frame)):
-            if type(value) is Previous:
-                own.append(handled)
-                handled = value.value
-        states.append(_state(frame, list(reversed(own))))
+        stack = _kept_stack(frame)
+        states.append(_state(frame, exceptions_of(stack, handled)))
+        handled = next((value.value for value in stack if type(value) is Previous), handled)
     return tuple(reversed(states))
 
 
@@ -266,6 +266,18 @@ def _require_closed(session: Session, exit_: Any) -> None:
         if would_run_code(generator) and id(generator) not in outliving and not dies_quietly(session.machine, generator):
             program, index, _ = generator.where
             raise RestartCapture(("drop", program.code, index))
+
+
+def _require_order(session: Session, exit_: Any) -> None:
+    """A generator that holds itself cannot be rebuilt: the next try breaks where it is made."""
+    if not session.generators:
+        return
+    try:
+        _outliving(session, exit_)
+    except NeedsItself as circle:
+        generator = next(obj for obj in circle.objects if isinstance(obj.body, GeneratorBody))
+        program, index, _ = generator.where
+        raise RestartCapture(("drop", program.code, index)) from None
 
 
 # -- aliases ---------------------------------------------------------------------------------------------------------

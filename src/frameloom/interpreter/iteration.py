@@ -133,7 +133,7 @@ def resume(m: Machine, generator: Obj, sent: Value, throw: SymbolicRaise | None 
     session = m.session
     frame: Frame = body.frame
     state = body.state
-    session.journal.record(_restore, generator, frame, frame.snapshot(), state)
+    session.journal.record(_restore, generator, frame, frame.snapshot(), state, body.handled)
     if state == "created":
         if throw is None and not (type(sent) is Const and sent.value is None):
             raise m.error(TypeError, "can't send non-None value to a just-started generator")
@@ -143,8 +143,11 @@ def resume(m: Machine, generator: Obj, sent: Value, throw: SymbolicRaise | None 
         caller.link = None
         frame.called_from = (caller.program, caller.index, caller.called_from)
     outer = session.handled
+    if body.handled is not None:
+        session.journal.set_field(session, "handled", body.handled)
     try:
         ended = _run(m, frame, state, sent, throw)
+        body.handled = None if session.handled is outer else session.handled
     except SymbolicRaise as signal:
         body.state = "closed"
         raise _no_stop_iteration(m, signal) from None
@@ -184,9 +187,10 @@ def run_raising(m: Machine, frame: Frame, throw: SymbolicRaise) -> Any:
     return run(m.session, frame)
 
 
-def _restore(generator: Obj, frame: Frame, snapshot: tuple, state: str) -> None:
+def _restore(generator: Obj, frame: Frame, snapshot: tuple, state: str, handled: Value | None) -> None:
     frame.restore(snapshot)
     generator.body.state = state
+    generator.body.handled = handled
 
 
 def _no_stop_iteration(m: Machine, signal: SymbolicRaise) -> SymbolicRaise:

@@ -73,8 +73,10 @@ def early(session: Any, body: ListBody, index: int) -> Value | None:
 
 def is_nonempty(session: Any, body: ListBody) -> bool:
     """Whether there are items; of a real list that was not looked at, no more is observed."""
-    if body.items is not None or body.tail:
-        return bool(body.items or body.tail)
+    if body.items is not None:
+        return bool(body.items)
+    if body.tail:
+        return True
     return reaches_one(session, body.real, list.__len__(body.real.object))
 
 
