@@ -510,6 +510,8 @@ def set_descriptor(m: Machine, found: Value, obj: Value, name: str, value: Value
         writer = GETSET_WRITERS.get(found.value)
         if writer is not None:
             writer(m, obj, value)
+        elif is_static(found.value.__objclass__):
+            raise GraphBreak("FL505", f"attribute {name!r} of {obj.cls.__name__}")
         else:
             set_slot(m, obj, found.value, value)
         return

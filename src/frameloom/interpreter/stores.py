@@ -130,7 +130,10 @@ def hash_value(m: Machine, key: Value) -> int:
         return _c_hash(m, key, slot.value)
     made = m.invoke(slot, [key], {})
     plain = m.need_constant(made, "FL207", "hash known at run time only")
-    return hash(plain)
+    if not isinstance(plain, int):
+        raise m.error(TypeError, "__hash__ method should return an integer")
+    in_a_word = -(2**63) <= plain < 2**63
+    return -2 if plain == -1 else int(plain) if in_a_word else hash(plain)
 
 
 def _c_hash(m: Machine, key: Value, slot: Any) -> int:

@@ -299,7 +299,10 @@ for _table in (BUILTIN, WRAPPER):
 def bound_qualname(m: Machine, obj: Value) -> Value:
     if type(obj) is Const:
         return Const(obj.value.__qualname__)
-    return Const(f"{obj.body.self.cls.__qualname__}.{obj.body.function.value.__name__}")
+    owner = obj.body.self
+    named = owner if issubclass(owner.cls, type) else m.observe.constant(owner.cls)
+    qualname = m.need_constant(get_attribute(m, named, "__qualname__"), "FL103", "the name of a class")
+    return Const(f"{qualname}.{obj.body.function.value.__name__}")
 
 
 @methods(types.BuiltinFunctionType, "__call__")
