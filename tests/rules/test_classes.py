@@ -245,6 +245,22 @@ def slots(given):
     return made, Slotted.a.__get__(made)
 
 
+class OnlySlots:
+    __slots__ = ("a",)
+
+
+def no_dictionary():
+    made = OnlySlots()
+    made.a = 1
+    found = [hasattr(made, "__dict__")]
+    for action in (lambda: setattr(made, "z", 1), lambda: made.z, lambda: vars(made), lambda: delattr(made, "z")):
+        try:
+            action()
+        except (AttributeError, TypeError) as error:
+            found.append(type(error))
+    return found, made
+
+
 class Meta(type):
     def __call__(cls, *args):
         made = super().__call__(*args)
@@ -380,6 +396,7 @@ def plain_comparison():
         own_access,
         descriptors,
         without_setter,
+        no_dictionary,
         new_property,
         metaclasses,
         abstract,

@@ -239,7 +239,7 @@ def fresh_instance(m: Machine, cls: type, body: Any) -> Obj:
     if m.observe.peek_type(cls, "__del__") is not MISSING:
         raise GraphBreak("FL503", f"{cls.__qualname__} has a finaliser")
     made = m.session.alloc(cls, body)
-    made.attributes = DictBody(True)
+    made.attributes = DictBody(True) if attributes.has_instance_dict(cls) else None
     made.slots = {}
     return made
 
