@@ -75,10 +75,6 @@ class Compiler:
         answer = ANSWERS.get(verdict(function, code, self._asked_for(code)))
         if answer is not None:
             return answer
-        unfit = self.settings.domain.unfit()
-        if unfit is not None:
-            events.eager(BreakReport.of(unfit[0], (first_line(code),), unfit[1]))
-            return None
         record = self.records.of(code)
         try:
             if self._is_unfit(code):
@@ -86,9 +82,9 @@ class Compiler:
             if misses and not self._learn(function, code, arguments, misses, record):
                 return None
             return self._capture(function, code, arguments, record)
-        except FrameloomError:
-            raise
         except Exception as error:  # noqa: BLE001  the one place: a fault of the compiler must not become the program's
+            if isinstance(error, FrameloomError) and not isinstance(error, InternalError):
+                raise
             if config.current().strict:
                 raise InternalError(f"{type(error).__name__}: {error}") from error
             if isinstance(error, RecursionError):
