@@ -9,7 +9,7 @@ from frameloom.interpreter.operators import identical
 from frameloom.symbolic.layouts import dict_, set_
 from frameloom.symbolic.layouts.payload import RunTimeBody
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import Const, Obj, Value
+from frameloom.symbolic.values import Const, Node, Obj, Value
 
 
 def tell_apart(m: Machine, holder: Any, handle: Any) -> None:
@@ -42,3 +42,17 @@ def run_time_numbers(handle: Any) -> list[Obj]:
     if type(handle) is tuple:
         return [found for part in handle for found in run_time_numbers(part)]
     return [handle] if type(handle) is Obj and type(handle.body) is RunTimeBody else []
+
+
+def tell_node_apart(m: Machine, holder: Any, node: Node) -> None:
+    """An object of the domain as a key is found by identity.  In a container that exists, that is the identity of the very
+    object; among keys of a fresh one, that none of them is the same."""
+    if node.real is None:
+        return
+    if holder.body.real is not None:
+        m.observe.identify(node)
+        (set_ if isinstance(holder.body, set_.SetBody) else dict_).materialise(m.session, holder.body)
+        return
+    for other in holder.body.known:
+        if type(other) is Node and other is not node and other.real is not None:
+            identical(m, other, node)

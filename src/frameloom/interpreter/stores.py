@@ -6,10 +6,10 @@ import itertools
 import weakref
 from typing import Any, Iterator
 
-from frameloom.interpreter.addresses import tell_apart
+from frameloom.interpreter.addresses import tell_apart, tell_node_apart
 from frameloom.interpreter.iteration import QUICK, iterate, next_item, unpack
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import equal, is_host
+from frameloom.interpreter.operators import equal, is_graph, is_host
 from frameloom.symbolic.keys import class_hashable, handle_of
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts import dict_, set_, tuple_
@@ -54,6 +54,8 @@ def key_handle(m: Machine, holder: Any, key: Value) -> Any:
         if type(handle) is tuple and handle and handle[0] is MethodBody and not holder.body.full:
             raise GraphBreak("FL507", "a bound method as a key of a container that exists already")
         tell_apart(m, holder, handle)
+        if is_graph(handle):
+            tell_node_apart(m, holder, handle)
         return handle
     hashed = hash_value(m, key)
     made = Hashed(key, hashed)

@@ -57,6 +57,8 @@ class Observer:
     def _constant(self, found: Any) -> Value:
         known = self.seen.get(id(found))
         if known is not None:
+            if type(known) in (Obj, Node):
+                self.identify(known)  # that the path found before leads to this very object is what is assumed from now on
             return known
         return kinds.kind_of(type(found), self.session.domain).constant(self, found, self.session.sources.const(found))
 
