@@ -99,9 +99,9 @@ _OTHER[ItemsIterator] = take_key
 
 
 class OrderedItemsIterator(ItemsIterator):
-    """As its base; `view` tells what an iterator of an OrderedDict gives: keys, values or pairs."""
+    """As its base; `view` tells what an iterator of an OrderedDict gives: keys, values or pairs; `backwards` from which end."""
 
-    __slots__ = ("view",)
+    __slots__ = ("view", "backwards")
 
 
 @iterator_of(ORDERED_ITERATOR)
@@ -116,6 +116,7 @@ def ordered_iterator(m: Machine, mapping: Obj, view: type, backwards: bool = Fal
         handles.reverse()
     body = OrderedItemsIterator(handles, mapping, mapping.body.removals)
     body.view = view
+    body.backwards = backwards
     return m.session.alloc(ORDERED_ITERATOR, body)
 
 

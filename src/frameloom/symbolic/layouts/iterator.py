@@ -242,12 +242,21 @@ class ItemsIteratorLayout(Layout):
         if body.container is None:
             build.call_values(exhausted, (Const(obj.cls),))
         else:
-            build.call_values(advanced, (Const(obj.cls), body.container, Const(body.index)))
+            make = ORDERED_MAKERS[body.view, body.backwards] if obj.cls is ORDERED_ITERATOR else VIEW_ITERATORS[obj.cls]
+            build.call_values(advanced, (Const(make), body.container, Const(body.index)))
 
 
-def advanced(cls: type, container: Any, count: int) -> Any:
-    """A new iterator over a container, advanced by `count`; called by compiled code."""
-    made = VIEW_ITERATORS[cls](container)
+ORDERED_MAKERS = {
+    (view, backwards): lambda mapping, walk=walk, look=look: walk(look(mapping))
+    for view, look in ((KEYS, OrderedDict.keys), (VALUES, OrderedDict.values), (ITEMS, OrderedDict.items))
+    for backwards, walk in ((False, iter), (True, reversed))
+}
+"""How an iterator of an OrderedDict is made: one class serves keys, values and pairs, in both directions"""
+
+
+def advanced(make: Any, container: Any, count: int) -> Any:
+    """The iterator that `make` gives of a container, advanced by `count`; called by compiled code."""
+    made = make(container)
     for _ in range(count):
         next(made)
     return made
