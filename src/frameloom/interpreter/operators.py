@@ -98,7 +98,7 @@ def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None
         if found is not NOT_HANDLED:
             return found
     elif (is_host(a) or is_host(b)) and all(type(v) in (Const, Node) for v in (a, b)):
-        if plain in HOST_OPERATORS:
+        if _never_raises(plain, a, b):
             return host(m, function, [a, b])
         return binary(m, symbol, _settle(m, a), _settle(m, b), link)
     if inplace:
@@ -116,7 +116,12 @@ def _takes_inplace(m: Machine, symbol: str, value: Value) -> bool:
     return type(value) is Obj and m.observe.type_lookup(value.cls, INPLACE[symbol]) is not ABSENT
 
 
-HOST_OPERATORS = frozenset("+-*") | {"//", "%", "/"}
+def _never_raises(symbol: str, a: Value, b: Value) -> bool:
+    """Whether an operation on promoted numbers gives a number whatever they are: what could raise must stay in its `try`."""
+    if symbol in "+-*":
+        return True
+    divides = symbol in ("//", "%") or symbol == "/" and float in (a.cls, b.cls)
+    return divides and type(b) is Const and b.value != 0 and not (symbol == "/" and a.cls is int)
 
 
 def _settle(m: Machine, value: Value) -> Value:
