@@ -66,10 +66,10 @@ class Compiled(Compiler):
         return native.Callable(function, self.engine)
 
 
-def pictures(function: FunctionType, call: Callable) -> list:
+def pictures(function: FunctionType, call: Callable, variants: tuple = VARIANTS) -> list:
     """What each call of the variants leaves, made by `call`; all calls share the function and its globals."""
     found = []
-    for variant in VARIANTS:
+    for variant in variants:
         world = World(variant)
         function.__globals__.update(world.names())
         left = world.run(call, function.__code__.co_filename)
@@ -78,15 +78,15 @@ def pictures(function: FunctionType, call: Callable) -> list:
     return found
 
 
-def compare(source: str, domain: Domain, replay: bool = False) -> Compiled:
+def compare(source: str, domain: Domain, replay: bool = False, variants: tuple = VARIANTS) -> Compiled:
     """Run a program both ways; AssertionError where they differ, and the compiler's own error where it has one."""
     by_python = loaded(source)
-    expected = pictures(by_python, by_python)
+    expected = pictures(by_python, by_python, variants)
     by_us = loaded(source)
     compiler = Compiled(domain, replay, keeps=False)
-    found = pictures(by_us, compiler.of(by_us))
+    found = pictures(by_us, compiler.of(by_us), variants)
     if compiler.faults:
         raise compiler.faults[0]
     for number, (one, other) in enumerate(zip(expected, found)):
-        assert other == one, f"call {number} (variant {VARIANTS[number]}) differs in\n{source}"
+        assert other == one, f"call {number} (variant {variants[number]}) differs in\n{source}"
     return compiler

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from frameloom.symbolic.domain import Domain
+from tests.toy import stopping
 from tests.toy.domain import ToyDomain
 
 from .compiled import compare
 from .grammar import programs
 
-QUICK = settings.get_profile(settings.get_current_profile_name()).max_examples
+MOST = settings().max_examples
+"""Of the profile; all tests here together take four times as many programs."""
+
+
+def examples(share: float) -> settings:
+    return settings(max_examples=max(1, int(MOST * share)), suppress_health_check=list(HealthCheck))
 
 
 @given(source=programs())
-@settings(suppress_health_check=list(HealthCheck))
+@examples(2)
 def test_programs(source: str) -> None:
-    compare(source, ToyDomain())
+    compiler = compare(source, ToyDomain())
+    assert compiler.count, "nothing was captured"
+
+
+@pytest.mark.parametrize("breaks_at", [1, 2, 3, 5])
+def test_with_a_domain_that_breaks(breaks_at: int) -> None:
+    @given(source=programs())
+    @examples(0.3)
+    def run(source: str) -> None:
+        compare(source, ToyDomain(breaks_at))
+
+    run()
+
+
+@given(source=programs())
+@examples(0.4)
+def test_with_an_entry_for_every_frame(source: str) -> None:
+    compiler = compare(source, Domain(), replay=True)
+    assert compiler.count, "nothing was captured"
+
+
+@pytest.mark.parametrize("count", [2, 7])
+def test_with_traces_that_stop_early(count: int) -> None:
+    @given(source=programs())
+    @examples(0.2)
+    def run(source: str) -> None:
+        with stopping.in_force():
+            compare(source, stopping.every(count), replay=True)
+
+    run()
