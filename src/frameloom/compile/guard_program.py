@@ -53,7 +53,10 @@ _CHECK_RANK = {"TYPE": 0, "IS": 1, "EQUAL": 2, "TENSOR": 3, "CALL": 8, "SAME": 6
 
 
 def _rank(guard: Guard) -> tuple[int, int, int]:
-    """Arguments change most often, then what is near; what is dear comes last."""
+    """Global state comes first, since under a mode nothing may be asked of tensors; then arguments, which change most often,
+    then what is near; what is dear comes last."""
+    if guard.check == "RETURNS":
+        return (-1, 0, 0)
     return (_CHECK_RANK.get(guard.check, 4) > 5, _ROOT_RANK[guard.source.root().step], guard.source.depth)
 
 

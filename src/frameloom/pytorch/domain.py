@@ -11,6 +11,7 @@ import frameloom.pytorch.native_guards  # noqa: F401  and the lowerings of their
 import frameloom.pytorch.rules.constants  # noqa: F401
 import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
+import frameloom.pytorch.rules.inference  # noqa: F401
 import frameloom.pytorch.rules.modules  # noqa: F401
 import frameloom.pytorch.rules.overloads  # noqa: F401
 import frameloom.pytorch.rules.overrides  # noqa: F401
@@ -64,6 +65,10 @@ class TorchDomain(Domain):
     def begin(self, session: Any) -> None:
         session.torch = State(session, self.dynamic, inputs.number_input)
         modes.begin(session.torch)
+
+    def ended(self, session: Any, broke: bool) -> None:
+        if broke:
+            modes.at_break(session.torch)
 
     def input(self, session: Any, real: Any) -> Node:
         return inputs.tensor_input(session, session.torch, real)

@@ -14,7 +14,7 @@ import torch
 
 from frameloom.pytorch.arguments import Arguments, fill
 from frameloom.pytorch.facts import TensorFact
-from frameloom.pytorch.fakes import OperationFailed, grad_mode
+from frameloom.pytorch.fakes import OperationFailed, autograd_mode
 from frameloom.pytorch.operations import name_of
 from frameloom.pytorch.state import State
 from frameloom.symbolic.signals import GraphBreak
@@ -33,7 +33,7 @@ def failed(state: State, function: Callable, call: Arguments, failure: Operation
     alone = len(roots) == len(call.nodes) and not any(node in state.views for node in call.nodes)
     if call.symbolic or not alone or not all(_is_small(node) for node in call.nodes):
         raise GraphBreak("FL309", what, SPEAKS_FOR_ITSELF)
-    error = _try(function, call, state.grad)
+    error = _try(function, call, state.grad, state.inference)
     if error is None or not all(type(part) in (str, int, float, bool) for part in error.args):
         raise GraphBreak("FL309", what, SPEAKS_FOR_ITSELF)
     raise state.session.machine.error(type(error), *error.args)
@@ -44,7 +44,7 @@ def _is_small(node: Node) -> bool:
     return type(fact) is TensorFact and math.prod(fact.sizes) <= LARGEST and fact.device.type == "cpu"
 
 
-def _try(function: Callable, call: Arguments, grad: bool) -> Exception | None:
+def _try(function: Callable, call: Arguments, grad: bool, inference: bool) -> Exception | None:
     """What the operation raises on real zeros."""
     made: dict[Node, torch.Tensor] = {}
     for node in call.nodes:
@@ -52,7 +52,7 @@ def _try(function: Callable, call: Arguments, grad: bool) -> Exception | None:
         made[node] = _zeros(fact, grad)
     state = torch.random.get_rng_state()
     try:
-        with grad_mode(grad):
+        with autograd_mode(grad, inference):
             function(*fill(call.args, made.__getitem__), **fill(call.kwargs, made.__getitem__))
     except RecursionError:
         raise  # of the capture's own stack, perhaps

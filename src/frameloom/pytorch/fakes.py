@@ -11,6 +11,7 @@ import logging
 from typing import Any, Callable, Iterator
 
 import torch
+from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -171,12 +172,14 @@ class Run:
         used[wanted] = position + 1
         return self.fakes.take(wanted, position)
 
-    def measure(self, function: Callable, grad: bool) -> Outcome:
+    def measure(self, function: Callable, grad: bool, inference: bool) -> Outcome:
         """Call `function`; raises GraphBreak where the data decide, OperationFailed where it refuses."""
         leaf = self.standing.__getitem__
         args, kwargs = fill(self.call.args, leaf), fill(self.call.kwargs, leaf)
         watch = Watch()
-        with quiet(), grad_mode(grad), self.fakes.mode, watch:
+        # Kernels written in C++ alone take no symbolic sizes; their Python forms do.
+        forms = enable_python_dispatcher() if self.call.symbolic else contextlib.nullcontext()
+        with quiet(), forms, autograd_mode(grad, inference), self.fakes.mode, watch:
             result = guarded_call(function, args, kwargs)
         return self._outcome(result, watch)
 
@@ -263,17 +266,16 @@ def first_line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def grad_mode(wanted: bool) -> Iterator[None]:
-    """Gradients recorded or not, for a run on fakes."""
-    before = torch.is_grad_enabled()
-    if before is wanted:
-        yield
-        return
-    torch._C._set_grad_enabled(wanted)
-    try:
-        yield
-    finally:
-        torch._C._set_grad_enabled(before)
+def autograd_mode(grad: bool, inference: bool) -> Iterator[None]:
+    """Gradients recorded or not, inference mode on or off, for a run on fakes."""
+    region = contextlib.nullcontext() if torch.is_inference_mode_enabled() is inference else torch.inference_mode(inference)
+    with region:
+        before = torch.is_grad_enabled()
+        torch._C._set_grad_enabled(grad)
+        try:
+            yield
+        finally:
+            torch._C._set_grad_enabled(before)
 
 
 class _Silence(logging.Filter):

@@ -14,7 +14,7 @@ from frameloom.pytorch import guards, inputs, shapes
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.fakes import FIRST_SAMPLE
 from frameloom.pytorch.liveness import live_nodes, may_fail
-from frameloom.pytorch.modes import SET_GRAD
+from frameloom.pytorch.modes import ENTER_INFERENCE, SET_GRAD
 from frameloom.pytorch.operations import METHOD_TYPES
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import GraphCall
@@ -45,7 +45,7 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     guard_storages(state, given)
     function = call_backend(backend, module, examples(state, module, given))
     shapes.add_guard(state.session, state)  # after the backend, which may ask more about sizes
-    if any(node.target is SET_GRAD for node in live):
+    if any(node.target in (SET_GRAD, ENTER_INFERENCE) for node in live):
         function = keeping_grad_mode(function)
     made = TorchGraphCall(function, given, outputs, module.code, len(live))
     made.may_fail = any(map(may_fail, live))
@@ -151,13 +151,13 @@ def keeping_grad_mode(function: Callable) -> Callable:
     """A graph that changes the grad mode leaves it as it was if it fails; on success the plan sets what the trace had."""
 
     def run(*given: Any) -> Any:
-        before = torch.is_grad_enabled()
+        before, inference = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
         try:
             return function(*given)
         except BaseException:
+            if torch.is_inference_mode_enabled() is not inference:
+                torch._C._InferenceMode(inference).__enter__()
             torch._C._set_grad_enabled(before)
             raise
 
     return run
-
-

@@ -9,6 +9,7 @@ import torch
 from frameloom.pytorch import inputs
 from frameloom.pytorch.state import State
 from frameloom.symbolic.layouts.base import replay
+from frameloom.symbolic.signals import RestartCapture
 from frameloom.symbolic.values import Const
 
 SET_GRAD = torch._C._set_grad_enabled
@@ -80,6 +81,54 @@ def set_grad(state: State, wanted: bool) -> None:
     _note_effect(state, wanted)
     node = session.record(SET_GRAD, (wanted,), {}, type(None), None)
     session.journal.set_item(state.impure, node, True)
+
+
+class Region(NamedTuple):
+    """An open region of inference mode: the node that entered it, and the modes around it."""
+
+    node: Any
+    grad: bool
+    inference: bool
+
+
+class Unbroken(NamedTuple):
+    """The decision that inference mode is not entered in a trace, since one that was broke inside."""
+
+    what: str
+
+
+UNBROKEN = Unbroken("inference mode")
+ENTER_INFERENCE = torch.autograd.grad_mode._enter_inference_mode
+EXIT_INFERENCE = torch.autograd.grad_mode._exit_inference_mode
+
+
+def enter_inference(state: State, region: Any, mode: bool) -> None:
+    """Inference mode is on from here, or off; with it gradients are off, or on."""
+    journal = state.session.journal
+    node = state.session.record(ENTER_INFERENCE, (mode,), {}, object, None)
+    journal.set_item(state.impure, node, True)
+    journal.set_item(state.regions, region, Region(node, state.grad, state.inference))
+    journal.set_field(state, "inference", mode)
+    journal.set_field(state, "grad", not mode)
+    _note_effect(state, state.grad)
+
+
+def leave_inference(state: State, region: Any) -> None:
+    """The modes around the region are back."""
+    journal = state.session.journal
+    known = state.regions[region]
+    node = state.session.record(EXIT_INFERENCE, (known.node,), {}, type(None), None)
+    journal.set_item(state.impure, node, True)
+    journal.delete_item(state.regions, region)
+    journal.set_field(state, "inference", known.inference)
+    journal.set_field(state, "grad", known.grad)
+    _note_effect(state, state.grad)
+
+
+def at_break(state: State) -> None:
+    """A break inside a region of inference mode: there is no operation that enters it again in the middle."""
+    if state.regions:
+        raise RestartCapture(UNBROKEN)
 
 
 def _note_effect(state: State, wanted: bool) -> None:

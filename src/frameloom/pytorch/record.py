@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Any, Callable
 
 from frameloom.pytorch import aliases, fakes, operations
 from frameloom.pytorch.arguments import Arguments
+from frameloom.pytorch.facts import SizeFact
 from frameloom.pytorch.failures import failed
 from frameloom.pytorch.fakes import FIRST_SAMPLE, SECOND_SAMPLE, OperationFailed, Run
 from frameloom.pytorch.outcomes import Outcome
 from frameloom.pytorch.results import perform
 from frameloom.pytorch.state import State
+from frameloom.symbolic.layouts import list_, tuple_
+from frameloom.symbolic.layouts.list_ import ListBody
+from frameloom.symbolic.layouts.slice_ import SliceBody
+from frameloom.symbolic.layouts.tuple_ import TupleBody
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import Node, Value
+from frameloom.symbolic.values import Const, Node, Obj, Value
 
 MEMORY: dict[tuple, Outcome] = {}
 """(operation, arguments, modes) -> outcome, across layers and captures; only facts without symbolic sizes."""
@@ -47,8 +52,35 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
         WRITERS.add(function)
         return apply(state, function, args, kwargs)
     except OperationFailed as failure:
+        plain = [settled(state.session, value) for value in (*args, *kwargs.values())]
+        if not _same(plain, (*args, *kwargs.values())):  # it may take no symbolic number
+            return apply(state, function, plain[: len(args)], dict(zip(kwargs, plain[len(args) :])))
         return failed(state, function, call, failure)
     return perform(state, function, call, outcome, operations.name_of(function) in operations.IMPURE)
+
+
+def settled(session: Any, value: Value) -> Value:
+    """The value with every symbolic size in it guarded by value; the very value where there is none."""
+    if type(value) is Node:
+        return Const(int(value.fact.size.number)) if type(value.fact) is SizeFact else value
+    if type(value) is not Obj:
+        return value
+    if isinstance(value.body, SliceBody):
+        parts = [settled(session, part) for part in value.body.parts]
+        return value if _same(parts, value.body.parts) else session.machine.slice(*parts)
+    if isinstance(value.body, TupleBody):
+        items = tuple_.items(session, value.body)
+        plain = [settled(session, item) for item in items]
+        return value if _same(plain, items) else session.alloc(value.cls, TupleBody(plain))
+    if isinstance(value.body, ListBody) and value.cls is list:
+        items = list_.items(session, value.body)
+        plain = [settled(session, item) for item in items]
+        return value if _same(plain, items) else session.alloc(list, ListBody(plain))
+    return value
+
+
+def _same(found: Any, known: Any) -> bool:
+    return all(one is other for one, other in zip(found, known))
 
 
 WRITERS: set = set()
@@ -80,7 +112,7 @@ def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
     COUNTS.measured += 1
     source = state.shapes.fakes if call.symbolic else fakes.static_fakes()
     try:
-        outcome = Run(source, call, FIRST_SAMPLE).measure(function, state.grad)
+        outcome = Run(source, call, FIRST_SAMPLE).measure(function, state.grad, state.inference)
     except OperationFailed:
         if state.grad and not call.exact and call.nodes:
             raise Inexact from None
@@ -89,7 +121,7 @@ def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
         source.pool.clear()
         raise Inexact
     if any(node.tape == "host" for node in call.nodes):
-        other = Run(source, call, SECOND_SAMPLE).measure(function, state.grad)
+        other = Run(source, call, SECOND_SAMPLE).measure(function, state.grad, state.inference)
         if other != outcome:
             raise GraphBreak("FL207", f"{operations.name_of(function)} takes its shape from a number known at run time only")
     return _with_statistics(function, call, outcome)

@@ -30,7 +30,7 @@ class State:
 
     __slots__ = (
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
-        "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts",
+        "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts", "regions",
     )
 
     def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None) -> None:
@@ -52,6 +52,7 @@ class State:
         self.shapes: Any = None
         self.numbers: dict[Node, Any] = {}
         self.number_input = number_input
+        self.regions: dict[Any, Any] = {}
         self.entry_facts: dict[Node, Any] = {}
 
     @property

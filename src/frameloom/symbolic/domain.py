@@ -72,6 +72,9 @@ class Domain:
     def begin(self, session: Any) -> None:
         """Called before the root frame runs: global state that the trace depends on."""
 
+    def ended(self, session: Any, broke: bool) -> None:
+        """Called when the root frame has ended, by a break or not; may raise RestartCapture."""
+
     def mark(self) -> Any:
         """Host state to restore at rollback beyond the journal."""
 

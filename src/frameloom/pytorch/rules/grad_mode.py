@@ -26,6 +26,5 @@ def _is_inference_mode_enabled(m: Machine) -> Value:
     return boolean(m.session.torch.inference)
 
 
-refuse("FL319", "inference mode is entered or left", torch._C._InferenceMode)
 refuse("FL319", "forward-mode differentiation is switched", torch._C._set_fwd_grad_enabled)
 refuse("FL319", "views are made with multithreading switched", torch._C._set_multithreading_enabled)

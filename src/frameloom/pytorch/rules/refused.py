@@ -100,8 +100,12 @@ refuse(
 )
 refuse("FL306", "gradients are computed", TENSOR.backward, torch.autograd.backward, torch.autograd.grad)
 refuse("FL313", "a function is made into TorchScript", torch.jit.script, torch.jit.trace, torch.jit.trace_module, torch.jit.freeze)
-refuse("FL316", "a backward hook is put around a module's call", torch.utils.hooks.BackwardHook)
+refuse(
+    "FL316", "a backward hook is put around a module's call", torch.utils.hooks.BackwardHook,
+    torch.utils.hooks.BackwardHook.setup_input_hook, torch.utils.hooks.BackwardHook.setup_output_hook,
+)
 
+refuse_module("FL301", "torch.nn.modules._functions")
 refuse_module("FL302", "torch.amp.autocast_mode")
 refuse_module("FL303", "torch._functorch", "torch._vmap_internals")
 refuse_module("FL304", "numpy")
