@@ -67,6 +67,7 @@ def trace(
         session.guard("IS", session.sources.function_globals(), function.__globals__)
         domain.begin(session)
         exit_ = _run(session, frame)
+        domain.ended(session, type(exit_) is Break)
         _require_order(session, exit_)
         _require_unseen(session, exit_)
         _require_buildable(session, exit_)
