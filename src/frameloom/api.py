@@ -223,7 +223,9 @@ def _unsupported() -> str | None:
 
 def _eager_only(model: Any, reason: str) -> Any:
     """On a Python that is not supported everything stays as it is, said once."""
-    events.eager(BreakReport.of("FL907", (), reason))
+    from frameloom.compile.availability import code_of
+
+    events.eager(BreakReport.of(code_of(reason), (), reason))
     return model if model is not None else lambda function: function
 
 

@@ -68,7 +68,7 @@ def test_a_break_in_a_library_is_shown_at_the_users_line(monkeypatch) -> None:
         2 |     if scores.max() > 0.5:
           |        ^^^^^^^^^^^^^^^^^^ an environment variable is changed
           |
-          = inside lib.py:2 in put, called from lib.py:9 in set_all:  putenv(key)
+          = inside lib.py:2 in put, 2 calls below:  putenv(key)
           = captured so far: 0 graph nodes; the rest continues in a resume function
           = help: change it before the compiled function runs
           = see:  docs/breaks/FL508.md   (frameloom explain FL508)

@@ -8,14 +8,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from frameloom.diagnostics.breaks import BREAKS
 from tests.golden import OLDEST, VERSION
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "breaks"
 FENCE = re.compile(r"^```(?P<kind>\w+)(?: (?P<version>\S+))?\n(?P<text>.*?)^```\n", re.MULTILINE | re.DOTALL)
-
-AWAITED = frozenset(BREAKS)
-"""Kinds that nothing raises yet, or whose program does not show them yet.  A test fails for each that does: take it out."""
 
 
 class Page:

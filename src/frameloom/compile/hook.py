@@ -190,8 +190,7 @@ class Compiler:
             place = f"report in {write_report(error, code)}"
         except OSError as failed:
             place = f"no report could be written: {failed}"
-        detail = f"{type(error).__name__}: {error}; {place}"
-        events.eager(BreakReport.of("FL901", (first_line(code),), detail))
+        events.eager(BreakReport.of("FL901", (first_line(code),), f"{type(error).__name__}: {error}", notes=(place,)))
 
 
 def users_code(code: types.CodeType) -> types.CodeType:

@@ -9,6 +9,7 @@ from typing import Any
 
 from frameloom.codegen.resume import HIDDEN, origin_of
 from frameloom.compile.reruns import runs_again
+from frameloom.interpreter.registry import kind_of_module
 
 
 class Verdict(Enum):
@@ -40,8 +41,9 @@ LEFT_MODULES = (
 )
 """Modules that do the work of a compiler, a tracer or a test runner: neither they nor what they call is captured."""
 
-PASSED_MODULES = ("torch", "numpy")
-"""Modules whose own functions run as they are where a break has called them; what they call back is captured."""
+PASSED_MODULES = ("torch",)
+"""Modules whose own functions run as they are where a break has called them; what they call back is captured.  So do those of
+modules that are refused."""
 
 CAPTURED_MODULES = ("torch.nn", "torch.optim", "torch.distributions", "torch.functional")
 """Modules below those whose functions are captured all the same: they do what a user's code would."""
@@ -65,7 +67,7 @@ def verdict(function: types.FunctionType, code: types.CodeType, asked_for: bool)
     module = function.__globals__.get("__name__")
     if isinstance(module, str) and _is_below(module, LEFT_MODULES):
         return Verdict.LEAVE
-    if isinstance(module, str) and _is_below(module, PASSED_MODULES) and not _is_below(module, CAPTURED_MODULES):
+    if isinstance(module, str) and _runs_as_it_is(module):
         return Verdict.PASS
     filename = code.co_filename
     if filename.startswith("<frozen "):
@@ -73,6 +75,11 @@ def verdict(function: types.FunctionType, code: types.CodeType, asked_for: bool)
     if filename.startswith(STANDARD_LIBRARY) and not filename.startswith(SITE_PACKAGES):
         return Verdict.PASS
     return Verdict.CAPTURE
+
+
+def _runs_as_it_is(module: str) -> bool:
+    passed = _is_below(module, PASSED_MODULES) and not _is_below(module, CAPTURED_MODULES)
+    return passed or kind_of_module(module) is not None
 
 
 def _is_below(module: str, packages: tuple[str, ...]) -> bool:

@@ -60,11 +60,6 @@ ROWS = (
         "An asynchronous operation hands control to an event loop, which the compiler cannot follow.",
         "compile the synchronous function that the coroutine calls, not the coroutine"),
     BreakKind(
-        "FL003", "generator is in a state that cannot be rebuilt",
-        "A generator that outlives the trace is rebuilt as a real one at its last yield; here something on its stack "
-        "has no form outside the trace.",
-        "consume the generator inside the compiled function, or make it outside"),
-    BreakKind(
         "FL004", "class is made in captured code",
         "A class body runs its own code in a fresh namespace, and the class that it makes has an identity of its own.",
         "define the class outside the compiled function"),
@@ -78,18 +73,20 @@ ROWS = (
         "turn the recursion into a loop, or mark the function with frameloom.disable"),
     BreakKind(
         "FL007", "trace grows too long",
-        "A loop was unrolled until the trace reached its limit of instructions; a longer graph costs more than it gains.",
+        "Loops are unrolled, and the trace reached config.trace_limit instructions; a longer graph would cost more "
+        "than it gains.",
         "compile the body of the loop instead of the loop"),
     BreakKind(
-        "FL008", "name is not where it can be read again",
-        "The value was reached by a path that generated code cannot walk when the function is called next.",
-        "pass the value as an argument, or keep it in an attribute"),
+        "FL008", "name is looked up in builtins of the program's own",
+        "The module of the function has a __builtins__ of its own, whose names can change without anybody knowing.",
+        "give the module the ordinary builtins, or bind the name in the module"),
 
     # FL1: calls
     BreakKind(
         "FL101", "call of a function implemented in C without a rule",
         "Its effects and its result cannot be known without running it.",
-        "call it outside the compiled function, or register a rule for it"),
+        "call it outside the compiled function; where its result never changes, call it in a function marked with "
+        "frameloom.assume_constant_result"),
     BreakKind(
         "FL102", "method of a type implemented in C without a rule",
         "Its effects and its result cannot be known without running it.",
@@ -139,10 +136,6 @@ ROWS = (
         "FL113", "weak reference or finaliser is made",
         "When it fires depends on when objects die, which capture must not move.",
         "make it outside the compiled function"),
-    BreakKind(
-        "FL114", "library function is refused",
-        "The function is known, and known not to be capturable.",
-        "call it outside the compiled function"),
 
     # FL2: values known only at run time
     BreakKind(
@@ -180,8 +173,8 @@ ROWS = (
         "run a fixed number of steps and mask, or leave this loop outside"),
     BreakKind(
         "FL209", "question about a size whose answer is not known",
-        "The size follows from tensor data; no relation decides the question.",
-        "state the relation with torch._check, or give the operation a fixed size"),
+        "The size varies between calls or follows from tensor data, and no relation decides the question.",
+        "keep this size fixed (dynamic=False), or state the relation with torch._check"),
 
     # FL3: features of torch
     BreakKind(
@@ -219,7 +212,7 @@ ROWS = (
     BreakKind(
         "FL309", "operator cannot be computed on shapes alone",
         "Capture needs the shape and dtype of the result without its data; this operator gives no way to tell.",
-        "register a fake implementation for the operator"),
+        "register a fake implementation for the operator (torch.library.register_fake)"),
     BreakKind(
         "FL310", "storage of a tensor is replaced or resized",
         "set_, resize_, .data and their kin change what other tensors see.",
@@ -253,10 +246,6 @@ ROWS = (
         "Default dtype, thread counts and backend flags act on the whole process.",
         "set it once before the compiled function runs"),
     BreakKind(
-        "FL318", "input tensors overlap in memory and are written in place",
-        "A graph cannot keep the order of reads and writes through overlapping views of different inputs.",
-        "clone one of them before the call"),
-    BreakKind(
         "FL319", "context manager of torch that is not modelled",
         "What it changes for the operations inside is not known to the compiler.",
         "enter it outside the compiled function"),
@@ -277,17 +266,19 @@ ROWS = (
 
     # FL5: state and identity
     BreakKind(
-        "FL501", "identity of an object that cannot be guarded",
-        "The object has no weak references, so its address may come to mean another object.",
-        "compare by value, or keep the object as a module global"),
+        "FL501", "result depends on where objects lie in memory",
+        "Addresses differ from run to run and cannot be guarded; id(), default texts of objects and the order of sets "
+        "follow from them.",
+        "compare by value, sort a set before going through it, or give the class a __repr__"),
     BreakKind(
         "FL502", "iterator that cannot be looked into is advanced",
         "An iterator has no way back: what the trace took from it, the program would miss.",
         "make the iterator inside the compiled function, or pass the sequence"),
     BreakKind(
-        "FL503", "object with a finaliser dies in captured code",
-        "Its __del__ or weak reference callback must run at that very moment.",
-        "keep the object alive until after the compiled function"),
+        "FL503", "object with a finaliser is made in captured code",
+        "Its __del__ must run at the very moment when the last reference goes, and an object that exists only in the "
+        "trace has none.",
+        "make the object outside the compiled function"),
     BreakKind(
         "FL504", "object made in captured code cannot be rebuilt",
         "The object outlives the trace, and its type keeps state that no known operation restores.",
@@ -297,9 +288,10 @@ ROWS = (
         "The write could not be replayed exactly.",
         "write outside the compiled function, or keep the state in an attribute, list or dict"),
     BreakKind(
-        "FL506", "state of the thread",
-        "What a threading.local holds belongs to the running thread, not to the function.",
-        "read it outside the compiled function and pass the value"),
+        "FL506", "state that belongs to the thread or its context",
+        "What a threading.local holds as a whole, and what context tokens restore, belongs to the running thread and "
+        "not to the function.",
+        "read single attributes, which are captured, or do it outside the compiled function"),
     BreakKind(
         "FL507", "key whose equality is implemented in C outside the known types",
         "Looking up the key would run code that the trace cannot see.",
@@ -308,10 +300,6 @@ ROWS = (
         "FL508", "state of the whole process is changed",
         "Environment variables, loaded modules and warning filters are seen by everybody at once.",
         "change it before the compiled function runs"),
-    BreakKind(
-        "FL509", "context that is open at a break cannot be suspended",
-        "The context was entered symbolically, and it has no operation that enters it again in the middle.",
-        "close the context before the break, or enter it outside the compiled function"),
 
     # FL9: running eager
     BreakKind(
@@ -328,12 +316,12 @@ ROWS = (
         "remove the tracer to run compiled"),
     BreakKind(
         "FL904", "another frame evaluator is in charge",
-        "Another engine installed its hook in a way that cannot be chained.",
-        "remove the other engine, or import frameloom after it"),
+        "Another engine set its hook above the one of frameloom and does not call it, so frames are not seen.",
+        "remove the other engine, or let it install its hook before a compiled function runs"),
     BreakKind(
         "FL905", "stack is nearly exhausted",
-        "The frame hook takes C stack for every call; close to the end it lets CPython go on alone.",
-        "compile a function that is not so deep in a recursion"),
+        "A capture needs room below it, of the recursion limit and of the C stack; too little was left here.",
+        "compile a function that is not so deep in a recursion, or raise sys.setrecursionlimit"),
     BreakKind(
         "FL906", "region gave no captures",
         "A thousand frames below this call were looked at and none held an operation worth capturing.",
@@ -347,10 +335,6 @@ ROWS = (
         "FL908", "generator, coroutine or asynchronous generator as compiled function",
         "Its frame is suspended and resumed by its caller; it keeps its own code, and what it calls is captured.",
         "compile the functions that it calls"),
-    BreakKind(
-        "FL909", "code of a module, a class body or exec",
-        "Its names live in a dictionary that everybody can see, not in fast locals.",
-        "put the code into a function"),
     BreakKind(
         "FL910", "mode of torch that makes capture meaningless is active",
         "Under a dispatch mode, a functional transform or another tracer each operation must be seen as it happens.",

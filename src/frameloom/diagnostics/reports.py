@@ -15,7 +15,6 @@ RESUMES = "the rest continues in a resume function"
 REFUSED = "fullgraph=True asks for one graph, so nothing was compiled"
 LONGEST_VALUE = 60
 WIDTH = 110
-MOST_LIBRARY_CALLERS = 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,9 +51,9 @@ class BreakReport:
         return users_first(self.chain)[1][0] if self.chain else None
 
     def summary(self) -> str:
-        """The message in one line: title, place and detail."""
+        """The message in one line: title, place, detail and notes."""
         place = f" at {self.location}" if self.chain else ""
-        return f"{self.title}{place}" + (f": {self.detail}" if self.detail else "")
+        return "; ".join([f"{self.title}{place}" + (f": {self.detail}" if self.detail else ""), *self.notes])
 
     def render(self) -> str:
         """The message: title, place, excerpt with carets, what was captured, help and page."""
@@ -123,13 +122,13 @@ def shortened(text: str) -> str:
 
 
 def _inside(library: tuple[Location, ...]) -> list[str]:
-    """Where it happened inside a library that the user's line calls: the statement, and the nearest callers."""
+    """Where it happened inside a library that the user's line calls: the statement, and how far below."""
     shown = [location for location in library if not location.of_this_package]
     if not shown:
         return []
-    callers = [f"called from {location}" for location in shown[1:MOST_LIBRARY_CALLERS]]
+    below = "" if len(shown) == 1 else f", {len(shown)} calls below"
     text = shortened(shown[0].text)
-    return [", ".join([f"inside {shown[0]}", *callers]) + (f":  {text}" if text else "")]
+    return [f"inside {shown[0]}{below}" + (f":  {text}" if text else "")]
 
 
 def _message(title: str, chain: tuple[Location, ...], label: str, facts: list[tuple[str, str]]) -> str:

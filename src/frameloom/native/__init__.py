@@ -10,6 +10,7 @@ import importlib.util
 import sys
 
 SUPPORTED = ((3, 11), (3, 12), (3, 13))
+NOT_BUILT = "frameloom's C extension is not built for this Python"
 
 
 def unsupported() -> str | None:
@@ -21,7 +22,7 @@ def unsupported() -> str | None:
     if hasattr(sys, "_is_gil_enabled") and "free-threading" in sys.version:
         return "frameloom does not know free-threaded builds of CPython"
     if importlib.util.find_spec("frameloom.native._native") is None:
-        return "frameloom's C extension is not built for this Python"
+        return NOT_BUILT
     return None
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import equal
+from frameloom.interpreter.operators import equal, is_graph
 from frameloom.rules.atoms import folded
 from frameloom.rules.define import function, methods
 from frameloom.rules.indexing import has_index, index_of, is_slice, slice_of
 from frameloom.rules.known import plain
 from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import FALSE, NOT_IMPLEMENTED, TRUE, Const, Value
 
 
 @function(range)
 def make(m: Machine, start: Value, stop: Value | None = None, step: Value | None = None, /) -> Value:
-    bounds = [index_of(m, bound) for bound in (start, stop, step) if bound is not None]
+    given = [bound for bound in (start, stop, step) if bound is not None]
+    if any(is_graph(bound) and bound.cls is not int for bound in given):
+        raise GraphBreak("FL208", "a bound of this range is a tensor")
+    bounds = [index_of(m, bound) for bound in given]
     return m.fold(range, *bounds)
 
 
