@@ -110,11 +110,13 @@ def test_stopping_before_each_instruction(body: str) -> None:
 
 @pytest.mark.parametrize("depth", range(1, 7))
 @pytest.mark.parametrize("breaks", (1, 2))
-def test_a_graph_before_and_after_each_break_at_any_depth(depth: int, breaks: int) -> None:
+@pytest.mark.parametrize("after", (False, True), ids=("passed on", "computed with"))
+def test_graphs_of_breaks_at_any_depth(depth: int, breaks: int, after: bool) -> None:
+    """A graph before and behind each break, and one for each waiting caller that computes with what it got."""
     lines = ["def f1(v):", "    v = v + 1", *["    breaker()", "    v = v * 2"] * breaks, "    return v"]
     for level in range(2, depth + 1):
-        lines += [f"def f{level}(v):", f"    v = f{level - 1}(v - 3)", "    return v + 4"]
-    source = "\n".join([*lines, HEADER.rstrip(), f"    return f{depth}(a * 2) + b", ""])
+        lines += [f"def f{level}(v):", f"    v = f{level - 1}(v - 3)", f"    return v{' + 4' * after}"]
+    source = "\n".join([*lines, HEADER.rstrip(), f"    return f{depth}(a * 2){' + b' * after}", ""])
     compare(source, ToyDomain())
     function = loaded(source)
     domain = ToyDomain()
@@ -122,5 +124,5 @@ def test_a_graph_before_and_after_each_break_at_any_depth(depth: int, breaks: in
     world = World(0)
     function.__globals__.update(world.names())
     world.run(compiler.of(function), function.__code__.co_filename)
-    graphs = [capture for capture in compiler.captures if capture.plan.graph is not None]
-    assert len(graphs) == breaks + 1, [capture.plan.graph.text for capture in graphs]
+    graphs = [capture.plan.graph.text for capture in compiler.captures if capture.plan.graph is not None]
+    assert len(graphs) == breaks + 1 + depth * after, graphs
