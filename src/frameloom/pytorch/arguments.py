@@ -24,6 +24,16 @@ from frameloom.pytorch.numbers import host_number
 OPEN, CLOSE = "(", ")"
 
 
+def _unknown(cls: type) -> GraphBreak:
+    """The break at an argument of a torch function that cannot go into a graph."""
+    kind = kind_of_class(cls, "FL101")
+    what = WHAT.get(kind, "a torch function is given an object")
+    return GraphBreak(kind, f"{what} of class {cls.__qualname__}")
+
+
+WHAT = {"FL305": "a tensor", "FL311": "a sparse, quantised or nested tensor"}
+
+
 class Arguments:
     """The arguments of one call: `args` and `kwargs` as trees, `nodes` the distinct nodes in them in order, `key`.
 
@@ -67,7 +77,7 @@ class Arguments:
                 return taker(self, value)
         elif kind is Lazy:
             return self.take(self.session.observe.resolve(value))
-        raise GraphBreak(kind_of_class(value.cls, "FL101"), f"a torch function is given an object of class {value.cls.__qualname__}")
+        raise _unknown(value.cls)
 
     def _node(self, node: Node) -> Node:
         nodes = self.nodes
@@ -130,8 +140,7 @@ class Arguments:
 
     def _plain_class(self, value: Obj, *classes: type) -> None:
         if value.cls not in classes:
-            kind = kind_of_class(value.cls, "FL101")
-            raise GraphBreak(kind, f"a torch function is given an object of class {value.cls.__qualname__}")
+            raise _unknown(value.cls)
 
     def _slice_object(self, value: Obj) -> slice:
         return self._slice(*value.body.parts)

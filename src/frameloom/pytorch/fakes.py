@@ -250,7 +250,7 @@ def guarded_call(function: Callable, args: tuple, kwargs: dict) -> Any:
     except DataDependentOutputException as error:
         raise GraphBreak("FL202", f"{error.func} reads the data") from None
     except DynamicOutputShapeException as error:
-        raise GraphBreak("FL203", f"{error.func}") from None
+        raise GraphBreak("FL203", f"{error.func} gives as many elements as the data says") from None
     except GuardOnDataDependentSymNode as error:
         raise GraphBreak("FL209", str(error.cond)) from None
     except (UnsupportedFakeTensorException, UnsupportedOperatorException, NotImplementedError) as error:

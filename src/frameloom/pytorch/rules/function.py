@@ -64,6 +64,8 @@ def _forward(m: Machine, cls: Value, args: tuple[Value, ...]) -> Value:
     if not _has_setup(m, cls):
         return m.invoke(forward, [context, *args], {})
     result = m.invoke(forward, list(args), {})
+    if any(item is given for item in _parts(m, result) for given in args):
+        raise GraphBreak("FL301", "an argument is given back as it is, where the context is set up apart")
     m.invoke(get_attribute(m, cls, "setup_context"), [context, m.tuple(list(args)), result], {})
     return result
 
@@ -72,6 +74,12 @@ def _has_setup(m: Machine, cls: Value) -> bool:
     own = m.observe.type_lookup(m.observe.known(cls), "setup_context")
     base = m.observe.type_lookup(torch.autograd.function._SingleLevelFunction, "setup_context")
     return own is not base
+
+
+def _parts(m: Machine, result: Value) -> list[Value]:
+    if type(result) is Obj and isinstance(result.body, TupleBody):
+        return tuple_.items(m.session, result.body)
+    return [result]
 
 
 def _as_results(m: Machine, state: State, result: Value, args: tuple[Value, ...]) -> Value:

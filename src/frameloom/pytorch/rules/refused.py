@@ -99,6 +99,14 @@ refuse(
     TENSOR.register_hook, TENSOR.register_post_accumulate_grad_hook, torch.autograd.graph.register_multi_grad_hook,
 )
 refuse("FL306", "gradients are computed", TENSOR.backward, torch.autograd.backward, torch.autograd.grad)
+def _asks_for_groups() -> tuple:
+    """The functions behind `torch.distributed.is_initialized()`: programs ask it that communicate with nobody."""
+    c10d = torch.distributed.distributed_c10d
+    return (
+        torch.distributed.is_initialized, type(c10d.GroupMember).__dict__["WORLD"].fget, type(c10d._world).__dict__["default_pg"].fget
+    )
+
+
 refuse("FL313", "a function is made into TorchScript", torch.jit.script, torch.jit.trace, torch.jit.trace_module, torch.jit.freeze)
 refuse(
     "FL316", "a backward hook is put around a module's call", torch.utils.hooks.BackwardHook,
@@ -113,7 +121,7 @@ refuse_module("FL307", "torch.random", "torch.cuda.random")
 refuse_module("FL314", "torch._higher_order_ops")
 refuse_module(
     "FL315", "torch.distributed.distributed_c10d", "torch.distributed.c10d_logger", "torch.distributed._functional_collectives",
-    "torch.distributed.rpc", but=(torch.distributed.is_initialized,) if torch.distributed.is_available() else (),
+    "torch.distributed.rpc", but=_asks_for_groups() if torch.distributed.is_available() else (),
 )
 refuse_module("FL319", "torch.profiler", "torch.autograd.profiler")
 refuse_module("FL320", "torch._compile", "torch._dynamo.decorators", "torch._dynamo.eval_frame", "torch._dynamo.convert_frame", "torch._inductor", "torch.export", "torch._export")
