@@ -10,7 +10,7 @@ from frameloom.bytecode.program import Position
 from frameloom.bytecode.slots import argument_count
 from frameloom.codegen.build import Builder, Reached
 from frameloom.codegen.constants import EntryEmitter
-from frameloom.codegen.plan import Break, Plan, Return
+from frameloom.codegen.plan import Break, Plan, Return, values_of
 from frameloom.codegen.suspend import emit_suspension
 from frameloom.symbolic.layouts import REPLAYS
 from frameloom.symbolic.layouts.attributes import fill_attributes
@@ -44,17 +44,27 @@ def emit(plan: Plan, runtime: Any) -> Emitted:
         _call_graph(plan, build, failed)
     for node in plan.after:
         _call_host(build, node)
-    build.make(plan.fresh)
+    build.make(_needed_by_operations(plan))
     for node in plan.nodes:
         fill_attributes(build, node, node.cls, node.attributes)
     for operation in plan.operations:
         with out.at(_position(operation.where, out.position)):
             _replay(build, operation)
+    build.make(plan.fresh)
     EXITS[type(plan.exit)](build, plan.exit)
     if failed is not None:
         _run_again(build, failed)
     finished = out.finish()
     return Emitted(finished.code, tuple(out.filled))
+
+
+def _needed_by_operations(plan: Plan) -> list:
+    """The fresh objects that must be there before the operations; the others are made behind them, since an iterator over a real
+    container must find it as the trace left it."""
+    reached = Reached()
+    reached.add(plan.nodes)
+    reached.add(value for operation in plan.operations for value in values_of(operation))
+    return reached.fresh
 
 
 def _read_sources(plan: Plan, build: Builder) -> None:
