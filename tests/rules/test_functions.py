@@ -375,3 +375,27 @@ def unhashable():
 
 def test_unhashable_key():
     compared(unhashable, (), 2, tuple)
+
+
+def no_instances():
+    found = []
+    for cls in (type(functools.cmp_to_key(None)), types.GeneratorType, type(iter([]))):
+        try:
+            cls()
+        except TypeError as error:
+            found.append(error.args)
+    return found
+
+
+def test_classes_without_instances_by_call():
+    compared(no_instances, (), 2, tuple)
+
+
+def by_function_type():
+    made = types.FunctionType(annotated.__code__, globals(), "other", (1, 2), None)
+    counter = types.FunctionType(shared_cell.__code__.co_consts[2], globals(), None, None, (types.CellType(4),))
+    return made.__name__, made.__defaults__, made.__globals__ is globals(), made(0, d=1), counter.__closure__[0].cell_contents
+
+
+def test_function_type():
+    compared(by_function_type, (), 2, tuple)

@@ -219,10 +219,15 @@ def new_object(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Value
         raise m.error(TypeError, f"{cls.__name__}() takes no arguments")
     if cls.__flags__ & (1 << 20):
         raise GraphBreak("FL101", f"{cls.__name__} is abstract")
+    if cls.__flags__ & DISALLOW_INSTANTIATION:
+        raise GraphBreak("FL101", f"{cls.__name__} makes no instances by call")
     if storage_base(cls) is not object:
         raise m.error(TypeError, f"object.__new__({cls.__name__}) is not safe, use {storage_base(cls).__name__}.__new__()")
     require_plain_base(cls)
     return fresh_instance(m, cls, None)
+
+
+DISALLOW_INSTANTIATION = 1 << 7  # Py_TPFLAGS_DISALLOW_INSTANTIATION
 
 
 def require_plain_base(cls: type) -> None:
