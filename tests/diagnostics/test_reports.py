@@ -96,7 +96,8 @@ def test_an_unknown_code_is_an_error() -> None:
 
 
 def test_recompile() -> None:
-    report = RecompileReport("Net.forward", 2, 8, "value", "self.step", "3", "4", (HERE,), "keep it in a tensor")
+    report = RecompileReport("Net.forward", 2, 8, "value", "self.step", "3", "4", (HERE,), "keep it in a tensor",
+                             label="self.step is read here")
     assert report.render() == message("""
         recompile of Net.forward: value of self.step changed
           --> model.py:2:8   in Block.forward

@@ -36,7 +36,7 @@ def new_compiler(target: Any, settings: Settings) -> Compiler:
     if code is not None:
         compiler.root(code)
         if code.co_flags & GENERATOR_FLAGS:
-            events.eager(BreakReport.of("FL908", (first_line(code),), code.co_qualname))
+            events.eager(BreakReport.of("FL908", (first_line(code),), "keeps its own code; what it calls is captured"))
     COMPILERS.add(compiler)
     return compiler
 

@@ -117,7 +117,7 @@ class Compiler:
         entries = len(self.engine.entries(code))
         limit = config.current().recompile_limit
         if entries >= limit:
-            detail = f"{code.co_qualname} has {entries} entries"
+            detail = f"{entries} entries, and none fits this call"
             events.eager(BreakReport.of("FL902", (first_line(code),), detail))
             return False
         scope = recompiles.scope_of(function, code, arguments)

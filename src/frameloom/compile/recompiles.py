@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import builtins
 import types
-from collections.abc import Iterator
-from typing import Any
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from frameloom import config
 from frameloom.compile.cache import EntryInfo
 from frameloom.compile.locations import chain_of, first_line
 from frameloom.diagnostics.reports import RecompileReport
-from frameloom.symbolic.guards import PLAIN_KEYS, Guard
-from frameloom.symbolic.source import Missing, Scope
+from frameloom.symbolic.guards import PLAIN_KEYS, Guard, ordered_keys
+from frameloom.symbolic.source import STEPS, Missing, Scope, Source
 
 NOTHING = "nothing there"
 
@@ -65,17 +66,34 @@ def all_misses(misses: tuple, scope: Scope, checks: frozenset[str]) -> Iterator[
 def report(miss: Miss, code: types.CodeType, entries: int) -> RecompileReport:
     """What to tell."""
     guard = miss.guard
+    told = EXPLAINERS.get(guard.check, _unknown)(written(guard.source), _held(guard.payload), miss)
+    chain = chain_of(guard.where)
     return RecompileReport(
         function=code.co_qualname,
         entries=entries,
         limit=config.current().recompile_limit,
         check=guard.check,
         path=str(guard.source),
-        old=miss.text,
-        new=shown(miss.found),
-        chain=chain_of(guard.where) or (first_line(code),),
-        help=HELP.get(guard.check, ""),
+        old=told.old,
+        new=NOTHING if miss.found is Missing else told.new,
+        chain=chain or (first_line(code),),
+        help=told.help,
+        changed=told.changed,
+        label=f"{written(guard.source)} is read here" if chain else "",
     )
+
+
+def written(source: Source) -> str:
+    """A source as the program writes it: globals and variables of closures by their names alone."""
+    if source.base is None:
+        return source.key if source.step in ("global", "builtin", "cell") else str(source)
+    if source.step == "contents" and source.base.step == "cell" or source.step == "code":
+        return written(source.base)
+    return STEPS[source.step].text(written(source.base), source.key)
+
+
+def _held(payload: Any) -> Any:
+    return payload() if type(payload) is weakref.ref else payload
 
 
 def shown(value: Any) -> str:
@@ -95,15 +113,128 @@ DESCRIPTIONS: dict[type, Any] = {
     tuple: lambda value: f"a tuple of {len(value)}",
     dict: lambda value: f"a dict of {len(value)}",
     types.FunctionType: lambda value: f"function {value.__qualname__}",
+    types.CodeType: lambda value: f"function {value.co_qualname}",
     types.ModuleType: lambda value: f"module {value.__name__}",
 }
 """exact class -> a text for an instance; domains add theirs"""
 
-HELP = {
-    "EQUAL": "a number or text that changes between calls is part of the compiled code; pass it as a tensor, or set it once",
-    "LENGTH": "the number of items decides how the code runs; keep it fixed, or stack the items into one tensor",
-    "KEYS": "the set of keys decides how the code runs; keep it fixed",
-    "TYPE": "another class came here; each class gets an entry of its own",
-    "IS": "another object came here; each gets an entry of its own",
-}
 
+# -- what is told for each check -----------------------------------------------------------------------------------------
+
+
+class Told(NamedTuple):
+    """changed: what changed, for the first line; old, new: its values; help: what to do."""
+
+    changed: str
+    old: str
+    new: str
+    help: str = ""
+
+
+EXPLAINERS: dict[str, Callable[[str, Any, Miss], Told]] = {}
+"""check -> explainer(path, payload, miss); domains add theirs"""
+
+
+def explains(*checks: str) -> Callable:
+    """Decorator: the function tells what to say where a guard of these checks failed."""
+
+    def add(function: Callable) -> Callable:
+        for check in checks:
+            EXPLAINERS[check] = function
+        return function
+
+    return add
+
+
+def _unknown(path: str, payload: Any, miss: Miss) -> Told:
+    return Told(f"{path} changed", miss.text, "this does not hold any more")
+
+
+@explains("EQUAL")
+def _equal(path: str, payload: Any, miss: Miss) -> Told:
+    help = FLAG_HELP if type(payload) is bool else NONE_HELP if payload is None or miss.found is None else VALUE_HELP
+    return Told(f"value of {path} changed", shown(payload), shown(miss.found), help)
+
+
+NONE_HELP = "None and a value take different ways; each gets an entry of its own"
+VALUE_HELP = "a number or text that differs between calls is part of the compiled code: pass it as a tensor, or set it once"
+FLAG_HELP = "each value of a flag gets an entry of its own"
+
+
+@explains("TYPE")
+def _type(path: str, payload: Any, miss: Miss) -> Told:
+    new = NOTHING if miss.found is Missing else shown(type(miss.found))
+    return Told(f"class of {path} changed", "a class that is gone" if payload is None else shown(payload), new,
+                "each class that comes here gets an entry of its own; let one class come here")
+
+
+@explains("IS")
+def _is(path: str, payload: Any, miss: Miss) -> Told:
+    gone = payload is None and "gone" in miss.text
+    return Told(f"{path} is another object", "an object that is gone" if gone else shown(payload), shown(miss.found),
+                "each object that comes here gets an entry of its own; make it once and keep it")
+
+
+@explains("LENGTH", "LENGTH_AT_LEAST")
+def _length(path: str, payload: Any, miss: Miss) -> Told:
+    least = "at least " if miss.guard.check == "LENGTH_AT_LEAST" else ""
+    return Told(f"length of {path} changed", f"{least}{payload}", _count(miss.found),
+                "the number of items decides how the code runs: keep it fixed, or stack the items into one tensor")
+
+
+def _count(value: Any) -> str:
+    for storage in (list, tuple, dict, set, frozenset):
+        if isinstance(value, storage):
+            return str(storage.__len__(value))
+    return shown(value)
+
+
+@explains("KEYS")
+def _keys(path: str, payload: Any, miss: Miss) -> Told:
+    new = _listed(ordered_keys(miss.found)) if isinstance(miss.found, dict) else shown(miss.found)
+    return Told(f"keys of {path} changed", _listed(payload), new, "the keys and their order decide how the code runs: keep them fixed")
+
+
+@explains("MEMBERS")
+def _members(path: str, payload: Any, miss: Miss) -> Told:
+    return Told(f"members of {path} changed", _listed(payload), _listed(miss.found) if isinstance(miss.found, (set, frozenset)) else shown(miss.found),
+                "the members and their order decide how the code runs: keep them fixed")
+
+
+def _listed(keys: Iterable) -> str:
+    return f"[{', '.join(map(shown, keys))}]"
+
+
+@explains("HAS_KEY", "NO_KEY", "MEMBER", "NOT_MEMBER")
+def _key(path: str, payload: Any, miss: Miss) -> Told:
+    present = miss.guard.check in ("HAS_KEY", "MEMBER")
+    noun = "key" if miss.guard.check.endswith("KEY") else "member"
+    return _presence(f"{noun} {shown(payload)} of {path}", present)
+
+
+@explains("NO_ATTRIBUTE", "NO_TYPE_ATTRIBUTE")
+def _attribute(path: str, payload: str, miss: Miss) -> Told:
+    return _presence(f"attribute {payload!r} of {path}", False)
+
+
+def _presence(what: str, was_there: bool) -> Told:
+    names = ("there", "not there")
+    return Told(f"{what} {'disappeared' if was_there else 'appeared'}", names[not was_there], names[was_there],
+                "whether it is there decides how the code runs: set it before the first call")
+
+
+@explains("SAME", "DISTINCT")
+def _aliases(path: str, payload: Any, miss: Miss) -> Told:
+    others = ", ".join(map(written, payload if isinstance(payload, tuple) else (payload,)))
+    one = miss.guard.check == "SAME"
+    words = ("one object", "different objects")
+    return Told(f"{path} and {others} are {words[one]} now", words[not one], words[one],
+                "objects that are the same in some calls and not in others get an entry for each case")
+
+
+@explains("CALL")
+def _call(path: str, payload: Any, miss: Miss) -> Told:
+    _, wanted, text = payload
+    if type(wanted) is bool:
+        return Told(f"{text.format(path)} changed", str(wanted), str(not wanted))
+    return Told(f"{text.format(path)} changed", miss.text, "this does not hold any more")

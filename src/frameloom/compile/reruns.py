@@ -16,7 +16,7 @@ _made: ByCode[bool] = ByCode()
 
 def rerun(code: types.CodeType) -> types.CodeType:
     """Note the event; gives a copy of the code that is never captured and takes what the slots hold; called by compiled code."""
-    events.eager(BreakReport.of("FL912", (first_line(code),), code.co_qualname), tell=False)
+    events.eager(BreakReport.of("FL912", (first_line(code),), "the graph of this function raised"), tell=False)
     made = _eager.get(code)
     if made is None:
         made = code.replace(

@@ -78,7 +78,8 @@ class RecompileReport:
 
     function: its qualified name.  entries, limit: how many it has, and may have.  check: the kind of guard that failed.
     path: what it guarded, as the user would write it.  old, new: printed values, made without running the user's code.
-    chain: the user line that needed the guard, innermost first.  help: what to do about it.
+    chain: the user line that needed the guard, innermost first.  help: what to do about it.  changed: what changed, in words;
+    by default the check and the path say it.  label: what is shown behind the carets.
     """
 
     function: str
@@ -90,10 +91,13 @@ class RecompileReport:
     new: str
     chain: tuple[Location, ...] = ()
     help: str = ""
+    changed: str = ""
+    label: str = ""
 
     @property
     def title(self) -> str:
-        return f"recompile of {self.function}: {self.check} of {self.path} changed"
+        """The stable first line: `recompile of f: value of n changed`."""
+        return f"recompile of {self.function}: {self.changed or f'{self.check} of {self.path} changed'}"
 
     @property
     def reason(self) -> str:
@@ -107,7 +111,7 @@ class RecompileReport:
                  ("entries", f"{self.entries} of at most {self.limit}; beyond that the function runs eagerly (FL902)")]
         if self.help:
             facts.append(("help", self.help))
-        return _message(self.title, chain, f"{self.path} is read here", facts)
+        return _message(self.title, chain, self.label, facts)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data for the event log."""

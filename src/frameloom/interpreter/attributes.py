@@ -218,7 +218,8 @@ def bind_descriptor(m: Machine, found: Value, obj: Value | None, owner: Any, lin
         return found
     if type(getter) is Const and getter.value not in RULES:
         kind = kind_of_class(found.cls if obj is None else obj.cls, "FL103")
-        raise GraphBreak(kind, f"descriptor of class {found.cls.__name__}")
+        what = f"descriptor of class {found.cls.__name__}"
+        raise GraphBreak(kind, what if kind == "FL103" else f"an object of class {obj.cls.__name__}")
     owner_value = owner if isinstance(owner, Value) else m.observe.constant(owner)
     return m.invoke(getter, [found, obj if obj is not None else Const(None), owner_value], {}, link)
 

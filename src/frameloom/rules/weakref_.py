@@ -38,7 +38,7 @@ def call(m: Machine, reference: Value, /, *args: Value, **kwargs: Value) -> Valu
 def make(m: Machine, target: Value, callback: Value = NONE, /) -> Value:
     """A plain reference to a class is made, since it is one with all others and the class does not die while code names it."""
     if not issubclass(target.cls, type) or not (type(callback) is Const and callback.value is None):
-        raise GraphBreak("FL113", f"a weak reference to a {target.cls.__name__} is made")
+        raise GraphBreak("FL113", f"a weak reference to an object of class {target.cls.__name__} is made")
     return m.session.alloc(weakref.ReferenceType, ReferenceBody(target))
 
 
