@@ -4,15 +4,16 @@
 
 Nothing is downloaded: the models are tiny and their weights random. With backend `eager` every result must be eager's
 to the last bit, with `inductor` it must satisfy the defaults of `torch.testing.assert_close`. The exit status is
-non-zero if anything differs or fails.
+non-zero if anything differs, fails, breaks or runs eagerly.
 """
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,27 +34,33 @@ from tests.models.reference import reference
 from tests.models.tiny import inputs_for, model_for
 
 DECODED = 8  # tokens decoded one by one in the jobs that decode
-TIMED = 0.2  # seconds of calls from which the time of one is taken
+TIMED, LEAST = 0.2, 5  # seconds of runs from which the time of one is taken, and how many there are at least
+WIDTH = 100
 
 
 @dataclass(frozen=True)
 class Job:
-    """`run(model)` is the work, done with the eager and with the compiled model; `given` what results may alias."""
+    """`run(model)` is the work, done with the eager and with the compiled model, and calls the model `calls` times.
+
+    `given` is what results may alias.
+    """
 
     model: torch.nn.Module
     run: Callable[[Any], Any]
+    calls: int = 1
     given: Any = ()
 
 
 @dataclass
 class Outcome:
-    """One line of the table."""
+    """One line of the table; times in seconds."""
 
     name: str
     backend: str
     graphs: int = 0
     operations: int = 0
     breaks: int = 0
+    ran_eagerly: list[str] = field(default_factory=list)
     differing: list[str] = field(default_factory=list)
     capture: float = 0.0
     eager: float = 0.0
@@ -61,15 +68,28 @@ class Outcome:
     failure: str = ""
 
     @property
-    def fine(self) -> bool:
-        return not self.differing and not self.failure
+    def complaint(self) -> str:
+        """What is wrong, in one line, or nothing."""
+        if self.failure:
+            return self.failure
+        if self.differing:
+            return f"{len(self.differing)} differences, the first: {self.differing[0]}"
+        if self.ran_eagerly:
+            return f"ran eagerly: {', '.join(self.ran_eagerly)}"
+        return f"{self.breaks} graph breaks" if self.breaks else "" if self.graphs else "nothing was captured"
+
+    @property
+    def equal(self) -> str:
+        if self.failure:
+            return "failed"
+        return "NO" if self.differing else "bit for bit" if self.backend == "eager" else "close"
 
 
 def forward(name: str, **keywords: Any) -> Job:
     """One forward pass of a model type."""
     model = model_for(name)
     given = inputs_for(model, masked=True) | keywords
-    return Job(model, lambda model: model(**given), [given, list(model.parameters())])
+    return Job(model, lambda model: model(**given), given=[given, list(model.parameters())])
 
 
 def decoding(name: str) -> Job:
@@ -83,7 +103,7 @@ def decoding(name: str) -> Job:
             states.append(model(input_ids=tokens[:, start:end], past_key_values=cache).last_hidden_state)
         return states
 
-    return Job(model, run)
+    return Job(model, run, calls=1 + DECODED)
 
 
 def continuation() -> Job:
@@ -91,7 +111,7 @@ def continuation() -> Job:
     text = PROMPT.read_text(encoding="utf-8")
     vocabulary = Vocabulary(text)
     prompt = vocabulary.encode(text[:24])
-    return Job(small_gpt(vocabulary), lambda model: continued(model, prompt, DECODED))
+    return Job(small_gpt(vocabulary), lambda model: continued(model, prompt, DECODED), calls=DECODED)
 
 
 JOBS: dict[str, Callable[[], Job]] = {
@@ -132,23 +152,27 @@ def plain(result: Any) -> Any:
     return result
 
 
-def time_of(call: Callable[[], Any]) -> float:
-    """Seconds of one call, the least of those that fit into the time, after one that warms up."""
-    call()
-    best, end = float("inf"), time.perf_counter() + TIMED
-    while (start := time.perf_counter()) < end:
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
+def time_of(job: Job, model: Any) -> float:
+    """Seconds of one call of `model`, from the shortest of several runs."""
+    runs: list[float] = []
+    while sum(runs) < TIMED or len(runs) < LEAST:
+        start = time.perf_counter()
+        job.run(model)
+        runs.append(time.perf_counter() - start)
+    return min(runs) / job.calls
+
+
+def differing(job: Job, backend: str, expected: Any, result: Any) -> list[str]:
+    """What is not equal, by the measure of the backend."""
+    return differences(expected, result, given=(job.given, job.given)) if backend == "eager" else distances(expected, result)
 
 
 def examine(name: str, backend: str, say: Callable[[str], None]) -> Outcome:
     """Runs one job eagerly and compiled."""
     outcome = Outcome(name, backend)
-    say("building the model")
+    say("building the model, running it eagerly")
     job = JOBS[name]()
     with torch.no_grad():
-        say("running it eagerly")
         with reference():
             expected = job.run(job.model)
         say("capturing it" if backend == "eager" else "capturing and compiling it (this can take a minute)")
@@ -163,29 +187,35 @@ def examine(name: str, backend: str, say: Callable[[str], None]) -> Outcome:
             outcome.failure = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
             return outcome
         for result in results:
-            exact = backend == "eager"
-            outcome.differing += differences(expected, result, given=(job.given, job.given)) if exact else distances(expected, result)
+            outcome.differing += differing(job, backend, expected, result)
         say("timing it")
-        outcome.eager, outcome.compiled = time_of(lambda: job.run(job.model)), time_of(lambda: job.run(compiled))
+        outcome.eager, outcome.compiled = time_of(job, job.model), time_of(job, compiled)
     stats = frameloom.stats()
     outcome.graphs, outcome.operations, outcome.breaks = stats.graphs, stats.ops, sum(stats.breaks.values())
+    outcome.ran_eagerly = [str(reason) for reason in stats.eager]
     return outcome
 
 
-def milliseconds(seconds: float) -> str:
-    return f"{1000 * seconds:.2f}"
-
-
 def table(outcomes: list[Outcome]) -> Table:
-    shown = Table(title="tiny models in eval mode under no_grad; times in milliseconds")
-    for heading in ("model", "backend", "graphs", "ops", "breaks", "equal", "capture", "eager", "compiled"):
+    shown = Table(title="tiny models in eval mode under no_grad, one thread; time of a call in milliseconds")
+    for heading in ("model", "backend", "graphs", "ops", "breaks", "equal to eager", "capture", "eager", "compiled"):
         shown.add_column(heading, justify="left" if heading in {"model", "backend"} else "right")
     for outcome in outcomes:
-        equal = "failed" if outcome.failure else "NO" if outcome.differing else "bit for bit" if outcome.backend == "eager" else "close"
         counts = (str(count) for count in (outcome.graphs, outcome.operations, outcome.breaks))
-        times = map(milliseconds, (outcome.capture, outcome.eager, outcome.compiled))
-        shown.add_row(outcome.name, outcome.backend, *counts, equal, *times)
+        times = (f"{1000 * seconds:.2f}" for seconds in (outcome.eager, outcome.compiled))
+        shown.add_row(outcome.name, outcome.backend, *counts, outcome.equal, f"{outcome.capture:.2f} s", *times)
     return shown
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Gives a function that shows what is being done: in one line that changes, or where that is no terminal, in lines."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda what: print(what, file=sys.stderr, flush=True)
+        return
+    with console.status("starting") as status:
+        yield lambda what: status.update(escape(what))
 
 
 def branch_on_data(x: torch.Tensor) -> torch.Tensor:
@@ -199,7 +229,8 @@ def branch_on_data(x: torch.Tensor) -> torch.Tensor:
 def explain_a_break(console: Console) -> None:
     console.rule("one graph break, explained")
     frameloom.reset()
-    console.print(str(frameloom.explain(branch_on_data)(torch.arange(4.0))), markup=False, highlight=False)
+    explanation = frameloom.explain(branch_on_data)(torch.arange(4.0))
+    console.print(str(explanation), markup=False, highlight=False, soft_wrap=True)
 
 
 def arguments() -> argparse.Namespace:
@@ -213,19 +244,18 @@ def main() -> int:
     asked = arguments()
     transformers.logging.set_verbosity_error()
     warnings.filterwarnings("ignore", module="torch")
-    console = Console(width=120)
-    outcomes: list[Outcome] = []
+    torch.set_num_threads(1)  # on models this small, threads would only wait for each other
+    console = Console(width=WIDTH)
     work = [(name, backend) for backend in asked.backend for name in asked.model]
-    with Console(stderr=True).status("starting") as status:
+    outcomes: list[Outcome] = []
+    with progress() as show:
         for number, (name, backend) in enumerate(work, start=1):
-            say = lambda what: status.update(f"[{number}/{len(work)}] {name} with {backend}: {what}")  # noqa: E731
-            outcomes.append(examine(name, backend, say))
+            outcomes.append(examine(name, backend, lambda what: show(f"[{number}/{len(work)}] {name} ({backend}): {what}")))
     console.print(table(outcomes))
     explain_a_break(console)
-    wrong = [outcome for outcome in outcomes if not outcome.fine]
+    wrong = [outcome for outcome in outcomes if outcome.complaint]
     for outcome in wrong:
-        what = outcome.failure or f"{len(outcome.differing)} differences, the first: {outcome.differing[0]}"
-        console.print(f"[bold red]{escape(outcome.name)} with {escape(outcome.backend)}:[/] {escape(what)}")
+        console.print(f"[bold red]{escape(outcome.name)} ({escape(outcome.backend)}):[/] {escape(outcome.complaint)}")
     return bool(wrong)
 
 
