@@ -47,7 +47,7 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     shapes.add_guard(state.session, state)  # after the backend, which may ask more about sizes
     if any(node.target in (SET_GRAD, ENTER_INFERENCE) for node in live):
         function = keeping_grad_mode(function)
-    made = TorchGraphCall(function, given, outputs, module.code, len(live))
+    made = TorchGraphCall(function, given, outputs, module.code.strip(), len(live))
     made.may_fail = any(map(may_fail, live))
     made.writes_inputs = any(root.target is INPUT for node in live for root in state.writes.get(node, ()))
     made.draws = any(node in state.impure for node in live)

@@ -138,7 +138,10 @@ def _from(mapping: dict, key: Any) -> Any:
 
 
 def _const_text(_: str, value: Any) -> str:
-    if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
+    if isinstance(value, types.BuiltinFunctionType):
+        # Of a function that is no method, `__qualname__` begins with the class of whatever record its binding left in it.
+        return f"{value.__module__}.{value.__qualname__ if isinstance(value.__self__, type) else value.__name__}"
+    if isinstance(value, (type, types.FunctionType)):
         return f"{value.__module__}.{value.__qualname__}"
     if isinstance(value, types.ModuleType):
         return value.__name__
