@@ -9,6 +9,7 @@ from frameloom.interpreter import loop
 from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.registry import HANDLERS
 from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise
+from frameloom.symbolic.values import Lazy
 
 from .tracing import trace
 
@@ -141,6 +142,8 @@ def test_repeated_instructions_leave_no_trace(program: Callable, request: pytest
 
 def picture(value: Any, seen: dict) -> Any:
     """A comparable form of a symbolic result."""
+    if type(value) is Lazy:
+        return str(value.source)
     if id(value) in seen:
         return seen[id(value)]
     seen[id(value)] = len(seen)
