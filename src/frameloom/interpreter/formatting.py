@@ -50,7 +50,12 @@ def format_(m: Machine, value: Value, spec: Value) -> Value:
         if type(spec) is Const and spec.value != "":
             raise m.error(TypeError, f"unsupported format string passed to {value.cls.__name__}.__format__")
         return convert(m, "str", value)
+    if type(slot) is Const and slot.value in FORMATS_OF_ATOMS and type(spec) is Const and spec.value == "":
+        return convert(m, "str", value)  # of an instance of a subclass, which may have a __str__ of its own
     return _call_slot(m, slot, value, [spec])
+
+
+FORMATS_OF_ATOMS = (int.__format__, float.__format__, complex.__format__, str.__format__)
 
 
 def concatenate(m: Machine, parts: list[Value]) -> Value:

@@ -99,12 +99,11 @@ def list_extend(frame: Frame, n: int) -> None:
     target, added = frame.stack[-n - 1], frame.stack[-1]
     if not is_iterable(m, added):
         raise m.error(TypeError, f"Value after * must be an iterable, not {added.cls.__name__}")
-    items = unpack(m, added)
-    for item in items:
-        list_.append(frame.session, target.body, item)
-    if items:
-        frame.session.operation("list.extend", target, items)
+    m.invoke(EXTEND, [target, added], {})
     frame.stack.pop()
+
+
+EXTEND = Const(list.__dict__["extend"])
 
 
 @opcode("SET_UPDATE")
