@@ -616,6 +616,19 @@ def test_a_list_that_grew_and_shrank_is_empty_again() -> None:
     assert Compiled(function)([]) == (1, False, 0)
 
 
+def test_an_iterator_over_a_dictionary_that_has_changed() -> None:
+    def function(table):
+        iterator = iter(table)
+        breaks()
+        table["new"] = 1
+        breaks()
+        return next(iterator)
+
+    call = Compiled(function)
+    for _ in range(2):
+        assert outcome(call, {"a": 1}) == outcome(function, {"a": 1})
+
+
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from frameloom.symbolic.layouts import tuple_
 from frameloom.symbolic.layouts.base import Layout, register, replay
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Obj, Value
 
 
@@ -206,12 +207,18 @@ def position_of(iterator: Any) -> int | None:
 
 def stands_at(iterator: Any, position: int | None) -> bool:
     """Guard: whether an iterator is still as far as it was."""
-    return position_of(iterator) == position
+    try:
+        return position_of(iterator) == position
+    except RuntimeError:  # its dictionary has changed size since it was made
+        return False
 
 
 def look_into(session: Any, obj: Obj) -> None:
     """Fill the body of a real iterator whose class tells by `__reduce__` what it iterates, and guard what was seen."""
-    position = position_of(obj.real.object)
+    try:
+        position = position_of(obj.real.object)
+    except RuntimeError:
+        raise GraphBreak("FL502", "an iterator over a dictionary that has changed size") from None
     session.guard("CALL", obj.real.source, (stands_at, position, f"{{}} stands at {position}"))
     over = None if position is None else tuple_.item(session, session.observe.read(obj, "reduced").body, 0)
     if obj.cls is enumerate:
