@@ -121,7 +121,7 @@ class Found:
 def lookup(m: Machine, obj: Value, name: str) -> Any:
     """The look-up of `object.__getattribute__` without binding: a Found, or ABSENT."""
     on_class = m.observe.type_lookup(obj.cls, name)
-    if on_class is not ABSENT and is_data_descriptor(m, on_class):
+    if on_class is not ABSENT and is_data_descriptor(m, on_class) and binds(m, on_class):
         return Found(on_class, True)
     own = own_attribute(m, obj, name)
     if own is not ABSENT:
@@ -201,6 +201,11 @@ def is_data_descriptor(m: Machine, descriptor: Value) -> bool:
 
 
 _DATA: dict[type, bool] = {}
+
+
+def binds(m: Machine, found: Value) -> bool:
+    """Whether the class of a class attribute has `__get__`: without it a data descriptor does not hide the instance's own."""
+    return found.cls in BINDERS or m.observe.type_lookup(found.cls, "__get__") is not ABSENT
 
 
 def bind_descriptor(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None = None) -> Value:
@@ -409,7 +414,7 @@ def class_get(m: Machine, obj: Value, name: str) -> Value:
     """`type.__getattribute__`."""
     cls = m.observe.known(obj)
     on_meta = m.observe.type_lookup(obj.cls, name)
-    if on_meta is not ABSENT and is_data_descriptor(m, on_meta):
+    if on_meta is not ABSENT and is_data_descriptor(m, on_meta) and binds(m, on_meta):
         return bind_descriptor(m, on_meta, obj, obj.cls)
     found = m.observe.type_lookup(cls, name)
     if found is not ABSENT:

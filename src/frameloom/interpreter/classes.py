@@ -5,7 +5,14 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-from frameloom.interpreter.attributes import bind_descriptor
+from frameloom.interpreter.attributes import (
+    ALGORITHMS,
+    bind_descriptor,
+    class_get,
+    generic_get,
+    get_attribute,
+    module_get,
+)
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import truth
 from frameloom.symbolic.instance_dict import MISSING
@@ -39,10 +46,9 @@ def is_instance(m: Machine, value: Value, classes: Value) -> bool:
 
 def _class_attribute_says(m: Machine, value: Value, cls: type) -> bool:
     """`isinstance` also believes a `__class__` that a class overrides."""
-    if m.observe.peek_type(value.cls, "__class__") is object.__dict__["__class__"]:
+    standard = m.observe.peek_type(value.cls, "__class__") is object.__dict__["__class__"]
+    if standard and ALGORITHMS.get(m.observe.peek_type(value.cls, "__getattribute__")) in (generic_get, class_get, module_get):
         return False
-    from frameloom.interpreter.attributes import get_attribute
-
     said = get_attribute(m, value, "__class__")
     known = m.observe.known(said) if issubclass(said.cls, type) else MISSING
     return isinstance(known, type) and known is not value.cls and cls in mro_of(known)

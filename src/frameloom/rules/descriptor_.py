@@ -15,8 +15,9 @@ from frameloom.interpreter.attributes import (
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import truth
 from frameloom.interpreter.registry import refuse
-from frameloom.rules.define import function, methods
+from frameloom.rules.define import function, methods, wrong_receiver
 from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.observe import mro_of
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, FALSE, NONE, Const, Obj, Value, boolean
 
@@ -63,7 +64,8 @@ def make_class(m: Machine, fn: Value, /) -> Value:
     return _wrapping(m, classmethod, fn)
 
 
-COPIED = ("__module__", "__name__", "__qualname__", "__doc__")
+COPIED = tuple(vars(classmethod(lambda: None)))
+"""The attributes that static and class methods copy from their functions, in order"""
 
 
 def _wrapping(m: Machine, cls: type, fn: Value) -> Obj:
@@ -129,7 +131,22 @@ def _get(m: Machine, found: Value, obj: Value, owner: Value = NONE, /) -> Value:
     if _is_none(obj) and _is_none(owner):
         raise m.error(TypeError, "__get__(None, None) is invalid")
     receiver = None if _is_none(obj) else obj
+    _require_fit(m, found, receiver, owner)
     return bind_descriptor(m, found, receiver, m.observe.constant(obj.cls) if _is_none(owner) else owner)
+
+
+def _require_fit(m: Machine, found: Value, receiver: Value | None, owner: Value) -> None:
+    """The TypeErrors of C descriptors that are bound by hand to what they are not made for."""
+    if type(found) is not Const or not hasattr(found.value, "__objclass__"):
+        return
+    descriptor = found.value
+    if found.cls is types.ClassMethodDescriptorType:
+        cls = receiver.cls if _is_none(owner) else m.observe.known(owner)
+        if not isinstance(cls, type) or descriptor.__objclass__ not in mro_of(cls):
+            name = cls.__name__ if isinstance(cls, type) else owner.cls.__name__
+            raise m.error(TypeError, f"descriptor '{descriptor.__name__}' requires a subtype of {name}")
+    elif receiver is not None and descriptor.__objclass__ not in mro_of(receiver.cls):
+        raise m.error(TypeError, wrong_receiver(descriptor.__objclass__, descriptor.__name__, receiver.cls, False))
 
 
 BINDING = (
@@ -147,6 +164,8 @@ for _cls in BINDING:
 
 
 def _set(m: Machine, found: Value, obj: Value, value: Value = ABSENT, /) -> Value:
+    if found.cls is not property:
+        _require_fit(m, found, obj, NONE)
     set_descriptor(m, found, obj, getattr(getattr(found, "value", None), "__name__", "property"), value, None)
     return NONE
 

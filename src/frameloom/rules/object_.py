@@ -182,11 +182,34 @@ def _reduce(m: Machine, obj: Value, protocol: int) -> Value:
 def _new_arguments(m: Machine, obj: Value) -> tuple[list[Value] | None, Value | None]:
     """Arguments for `__new__`: (positional or None where there is no such method, keywords or None where there are none)."""
     if m.observe.type_lookup(obj.cls, "__getnewargs_ex__") is not ABSENT:
-        pair = unpack(m, m.invoke(get_attribute(m, obj, "__getnewargs_ex__"), [], {}))
-        return unpack(m, pair[0]), pair[1]
+        pair = m.invoke(get_attribute(m, obj, "__getnewargs_ex__"), [], {})
+        return _pair(m, pair)
     if m.observe.type_lookup(obj.cls, "__getnewargs__") is not ABSENT:
-        return unpack(m, m.invoke(get_attribute(m, obj, "__getnewargs__"), [], {})), None
+        args = m.invoke(get_attribute(m, obj, "__getnewargs__"), [], {})
+        return _of_tuple(m, args, "__getnewargs__ should return a tuple, not '{}'"), None
     return None, None
+
+
+def _of_tuple(m: Machine, value: Value, message: str) -> list[Value]:
+    if not issubclass(value.cls, tuple):
+        raise m.error(TypeError, message.format(value.cls.__name__))
+    return unpack(m, value)
+
+
+def _pair(m: Machine, value: Value) -> tuple[list[Value], Value]:
+    """The arguments and keywords that `__getnewargs_ex__` gives."""
+    items = _of_tuple(m, value, "__getnewargs_ex__ should return a tuple, not '{}'")
+    if len(items) != 2:
+        raise m.error(ValueError, f"__getnewargs_ex__ should return a tuple of length 2, not {len(items)}")
+    args, kwargs = items
+    first = "first item of the tuple returned by __getnewargs_ex__ must be a tuple, not '{}'"
+    positional = _of_tuple(m, args, first)
+    if not issubclass(kwargs.cls, dict):
+        raise m.error(
+            TypeError,
+            f"second item of the tuple returned by __getnewargs_ex__ must be a dict, not '{kwargs.cls.__name__}'",
+        )
+    return positional, kwargs
 
 
 def _state(m: Machine, obj: Value, required: bool) -> Value:
@@ -209,6 +232,9 @@ def _default_state(m: Machine, obj: Value, required: bool) -> Value:
     state: Value = NONE
     if attributes is not None and _is_filled(m, attributes):
         state = instance_dictionary(m, obj)
+    remembered = namespace_of(obj.cls).get("__slotnames__")
+    if remembered is not None and list(remembered) != slot_names(obj.cls):
+        raise GraphBreak("FL102", f"state of a {obj.cls.__qualname__}, which names its slots itself")
     slots = {}
     for name in slot_names(obj.cls):
         found = part_of(m, obj, m.observe.peek_type(obj.cls, name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import types
 from typing import Any
 
 from frameloom.interpreter.attributes import get_attribute
@@ -48,7 +49,10 @@ def writes_in_c(cls: type) -> bool:
     """Whether the `write` and `flush` of a stream's class are C code."""
     if cls is type(None):
         return True
-    return all(not hasattr(_on_class(cls, name), "__code__") for name in ("write", "flush"))
+    return all(type(_on_class(cls, name)) in IN_C for name in ("write", "flush"))
+
+
+IN_C = (types.MethodDescriptorType, types.WrapperDescriptorType)
 
 
 def _on_class(cls: type, name: str) -> Any:
