@@ -27,7 +27,8 @@ def explanation(monkeypatch) -> Explanation:
     monkeypatch.setitem(linecache.cache, "model.py", (0, None, ["\n"] * 9 + [line + "\n" for line in SOURCE], "model.py"))
     frame = FrameExplanation(
         name="Net.forward", filename="model.py", source=tuple(SourceLine(10 + i, line) for i, line in enumerate(SOURCE)),
-        checks=(Check("type of x is Tensor", Location("model.py", 11)), Check("grad mode is off")),
+        checks=(Check("type of x is Tensor", Location("model.py", 11)), Check("grad mode is off"),
+                Check("Net.scale is a function", Location("model.py", 11), detail=True)),
         graph="a = mul(x, 2)\nb = amax(a)", operations=2, effects="self.step = 4", exit="break FL201",
         breaks=(BREAK, INLINED, FAR), seconds=0.25)
     rest = FrameExplanation(name="Net.forward, resumed at model.py:13", filename="model.py", exit="return b")
@@ -47,10 +48,11 @@ def test_text_shows_every_part(explanation: Explanation) -> None:
         Net.forward: 1 frame, 1 graph, 2 operations, 3 breaks, captured in 0.25 s
 
         Net.forward  model.py:10
-          2 operations, 2 checks, 3 breaks, captured in 0.25 s
+          2 operations, 3 checks, 3 breaks, captured in 0.25 s
           checks
             type of x is Tensor  model.py:11
             grad mode is off
+            and 1 check of classes, functions, modules and what look-ups pass by
           graph
             a = mul(x, 2)
             b = amax(a)
@@ -114,7 +116,7 @@ def test_page_shows_breaks_and_checks_at_the_lines_of_the_user(explanation: Expl
     marks = [data for where, data in texts if where.endswith("mark")]
     assert marks == ["✓ 1"]
     whole = "\n".join(data for _, data in texts)
-    for part in ("_C.<unknown> has no rule", "return y < 2", "b = amax(a)", "self.step = 4", "grad mode is off", "return b"):
+    for part in ("_C.<unknown> has no rule", "return y < 2", "b = amax(a)", "self.step = 4", "grad mode is off", "return b", "Net.scale is a function"):
         assert part in whole
 
 

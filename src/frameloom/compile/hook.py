@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from frameloom import config
 from frameloom.codegen.plan import Break
 from frameloom.codegen.resume import ByCode, origin_of, state_of
-from frameloom.compile import collector, recompiles
+from frameloom.compile import collector, logs, recompiles
 from frameloom.compile.cache import CodeRecord, Records
 from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.compile.pipeline import Capture, Refused, compile_frame
@@ -141,6 +141,7 @@ class Compiler:
         if captured is None:
             return SKIP
         self._tell(captured.trace, captured.plan.graph, code)
+        logs.write(captured)
         if self.settings.on_capture is not None:
             self.settings.on_capture(captured)
         else:

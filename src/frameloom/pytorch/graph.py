@@ -9,6 +9,7 @@ from typing import Any, Callable
 import torch
 from torch import fx
 
+from frameloom.compile.recompiles import written
 from frameloom.diagnostics.errors import BackendError
 from frameloom.pytorch import guards, inputs, shapes
 from frameloom.pytorch.arguments import fill, nodes_in
@@ -84,11 +85,15 @@ def build_module(live: list[Node], given: list[Node], outputs: list[Node]) -> fx
     return fx.GraphModule(torch.nn.Module(), graph, "Captured")
 
 
+TABLES = re.compile(r"\._(parameters|buffers|modules)\b")
+
+
 def placeholder_name(node: Node) -> str:
-    """A name that reads like the path of the input."""
+    """A name that reads like the path of the input, the tables of modules left out."""
     if node.source is None:
         return "drawn"
-    text = re.sub(r"\W+", "_", str(node.source)).strip("_").lower() or "given"
+    path = TABLES.sub("", written(node.source))
+    text = re.sub(r"\W+", "_", path).strip("_").lower() or "given"
     return f"{text}_" if keyword.iskeyword(text) or text[0].isdigit() or text == "self" else text
 
 

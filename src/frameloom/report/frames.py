@@ -12,10 +12,15 @@ from frameloom.diagnostics.reports import BreakReport
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Check:
-    """A guard as it is shown: its text, and the user line that needed it."""
+    """A guard as it is shown: its text, and the user line that needed it.
+
+    detail: it holds of classes, functions and modules, or of what look-ups pass by, rather than of values that the program
+    reads.
+    """
 
     text: str
     location: Location | None = None
+    detail: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

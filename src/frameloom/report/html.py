@@ -23,11 +23,13 @@ class Row(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A frame as the template shows it.  elsewhere: breaks and checks at lines that are not the frame's own."""
+    """A frame as the template shows it.  checks, details: those of values, and the others.  breaks_elsewhere: at lines
+    that are not the frame's own."""
 
     frame: FrameExplanation
     rows: tuple[Row, ...]
-    checks_elsewhere: tuple[Check, ...]
+    checks: tuple[Check, ...]
+    details: tuple[Check, ...]
     breaks_elsewhere: tuple[BreakReport, ...]
 
 
@@ -44,10 +46,11 @@ def render(title: str, summary: str, frames: Iterable[FrameExplanation]) -> str:
 
 def _part(frame: FrameExplanation) -> Part:
     numbers = {line.number for line in frame.source}
-    own = {id(thing): line for thing in (*frame.checks, *frame.breaks) if (line := _own_line(frame, thing)) in numbers}
-    rows = tuple(Row(line.number, line.text, _at(frame.checks, own, line.number), _at(frame.breaks, own, line.number))
+    checks = tuple(check for check in frame.checks if not check.detail)
+    own = {id(thing): line for thing in (*checks, *frame.breaks) if (line := _own_line(frame, thing)) in numbers}
+    rows = tuple(Row(line.number, line.text, _at(checks, own, line.number), _at(frame.breaks, own, line.number))
                  for line in frame.source)
-    return Part(frame, rows, tuple(check for check in frame.checks if id(check) not in own),
+    return Part(frame, rows, checks, tuple(check for check in frame.checks if check.detail),
                 tuple(report for report in frame.breaks if id(report) not in own))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from frameloom.report.frames import Check, FrameExplanation
+from frameloom.report.frames import Check, FrameExplanation, counted
 
 
 def render(title: str, summary: str, frames: Iterable[FrameExplanation]) -> str:
@@ -26,6 +26,9 @@ def _frame(frame: FrameExplanation) -> Iterator[str]:
 
 
 def _checks(checks: tuple[Check, ...]) -> Iterator[str]:
-    width = max((len(check.text) for check in checks if len(check.text) <= 80), default=0)
-    for check in checks:
+    listed = [check for check in checks if not check.detail]
+    width = max((len(check.text) for check in listed if len(check.text) <= 80), default=0)
+    for check in listed:
         yield f"{check.text:<{width}}  {check.location.place}" if check.location else check.text
+    if len(listed) < len(checks):
+        yield f"and {counted(len(checks) - len(listed), 'check')} of classes, functions, modules and what look-ups pass by"

@@ -114,7 +114,7 @@ CHECKS: dict[str, Check] = {
     "DISTINCT": Check(_distinct, lambda t, others: f"{t} is none of {', '.join(map(str, others))}, nor are they one another"),
     "LENGTH": Check(lambda v, n, s: _length(v) == n, lambda t, n: f"len({t}) == {n}"),
     "LENGTH_AT_LEAST": Check(lambda v, n, s: _length(v) >= n, lambda t, n: f"len({t}) >= {n}"),
-    "KEYS": Check(lambda v, keys, s: _same_keys(v, keys), lambda t, keys: f"list({t}) == {list(map(_short, keys))}"),
+    "KEYS": Check(lambda v, keys, s: _same_keys(v, keys), lambda t, keys: f"list({t}) == [{', '.join(map(_short, keys))}]"),
     "HAS_KEY": Check(lambda v, key, s: dict.__contains__(v, key), lambda t, key: f"{_short(key)} in {t}"),
     "NO_KEY": Check(lambda v, key, s: not dict.__contains__(v, key), lambda t, key: f"{_short(key)} not in {t}"),
     "MEMBER": Check(lambda v, key, s: _set(v).__contains__(v, key), lambda t, key: f"{_short(key)} in {t}"),
