@@ -176,3 +176,27 @@ def test_random_operations_run_in_order_though_nobody_reads_them():
     torch.manual_seed(5)
     torch.rand(3)
     assert torch.equal(got, torch.rand(2))
+
+
+def test_an_operation_that_writes_without_saying_so_is_found_out():
+    from frameloom.pytorch import record
+
+    record.forget()
+    with torch.enable_grad():
+        hand = Hand(x=torch.tensor([-1.0, 2.0], requires_grad=True))
+        y = hand.operate("*", hand.nodes["x"], 3)
+        assert hand.call(torch.nn.functional.relu, y, True) is y
+        assert torch.nn.functional.relu in record.WRITERS
+        (got,) = hand.run(y)
+    assert got.tolist() == [0.0, 6.0]
+
+
+def test_an_operation_that_fails_is_not_taken_for_one_that_writes():
+    from frameloom.pytorch import record
+
+    record.forget()
+    with torch.enable_grad():
+        hand = Hand(x=torch.ones(2, requires_grad=True), y=torch.ones(3))
+        with pytest.raises(SymbolicRaise):
+            hand.operate("+", hand.nodes["x"], hand.nodes["y"])
+    assert not record.WRITERS

@@ -195,7 +195,7 @@ class Run:
         described = self._describe(result, {id(t): i for i, t in tensors}, storages, False)
         if changed and not self.call.exact:
             self.fakes.pool.clear()
-        return Outcome(described, tuple(changed), written, watch.random, True)
+        return Outcome(described, tuple(changed), written, watch.random)
 
     def _describe(self, result: Any, arguments: dict, storages: dict, one_of_many: bool) -> Any:
         cls = type(result)

@@ -43,13 +43,12 @@ class SequenceResult(NamedTuple):
 
 class Outcome(NamedTuple):
     """result: one of the above; changed: (argument index, new ungraded fact) of arguments with a new shape; written: the indices of
-    arguments whose storage was written to; random: whether a generator was used; lasting: whether it may be remembered."""
+    arguments whose storage was written to; random: whether a generator was used."""
 
     result: Any
     changed: tuple
     written: tuple
     random: bool
-    lasting: bool
 
     @property
     def is_query(self) -> bool:

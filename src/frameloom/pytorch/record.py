@@ -23,6 +23,10 @@ MEMORY: dict[tuple, Outcome] = {}
 """(operation, arguments, modes) -> outcome, across layers and captures; only facts without symbolic sizes."""
 
 
+MOST_REMEMBERED = 50_000
+"""A program that never stops meeting new facts starts over now and then."""
+
+
 class Counts:
     """How often outcomes were measured and remembered, for tests and benchmarks."""
 
@@ -36,12 +40,13 @@ class Counts:
 COUNTS = Counts()
 
 
-def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str, Value], exact: bool = False) -> Value:
     """Record a call of an operation and give its symbolic result.
 
-    Raises GraphBreak where the data decide or torch cannot tell, SymbolicRaise where the operation refuses its arguments.
+    `exact` asks for facts that also tell leaves, whatever the operation's name says.  Raises GraphBreak where the data decide
+    or torch cannot tell, SymbolicRaise where the operation refuses its arguments.
     """
-    exact = function in WRITERS or operations.writes_by_name(function, kwargs)
+    exact = exact or function in WRITERS or operations.writes_by_name(function, kwargs)
     call = Arguments(state.session, args, kwargs, state.grad, exact)
     if state.written:
         for node in call.nodes:
@@ -49,13 +54,14 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
     try:
         outcome = outcome_of(state, function, call)
     except Inexact:
-        WRITERS.add(function)
-        return apply(state, function, args, kwargs)
+        return apply(state, function, args, kwargs, True)
     except OperationFailed as failure:
         plain = [settled(state.session, value) for value in (*args, *kwargs.values())]
         if not _same(plain, (*args, *kwargs.values())):  # it may take no symbolic number
             return apply(state, function, plain[: len(args)], dict(zip(kwargs, plain[len(args) :])))
         return failed(state, function, call, failure)
+    if outcome.written:
+        WRITERS.add(function)
     return perform(state, function, call, outcome, operations.name_of(function) in operations.IMPURE)
 
 
@@ -84,11 +90,12 @@ def _same(found: Any, known: Any) -> bool:
 
 
 WRITERS: set = set()
-"""Operations that were seen to write to an argument though their name does not say so (`relu(x, inplace=True)`)."""
+"""Operations that were seen to write to an argument, whatever their name says (`relu(x, inplace=True)`)."""
 
 
 class Inexact(Exception):
-    """The operation writes: its outcome must be asked for with exact facts, on fakes that nobody else uses."""
+    """The outcome must be asked for with exact facts, on fakes that nobody else uses: the operation writes, or it failed, which
+    a leaf may explain where the real tensor is none."""
 
 
 def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
@@ -103,8 +110,9 @@ def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
         COUNTS.remembered += 1
         return outcome
     outcome = _measure(state, function, call)
-    if outcome.lasting:
-        memory[key] = outcome
+    if len(memory) >= MOST_REMEMBERED:
+        memory.clear()
+    memory[key] = outcome
     return outcome
 
 
