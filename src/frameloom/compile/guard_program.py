@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from frameloom.compile.watch import divide
 from frameloom.native import GuardProgram, instance_dict_names
 from frameloom.symbolic.guards import CHECKS, PLAIN_KEYS, Guard, same_constant
 from frameloom.symbolic.keys import host_hashable
@@ -78,7 +79,7 @@ class _Writer:
                 self.classes.setdefault(guard.source, type(guard.payload))
 
     def write(self) -> None:
-        for index, guard in enumerate(self.guards):
+        for index, guard in divide(self.guards).checked:
             LOWERINGS.get(guard.check, _python_check)(self, index, guard)
 
     def emit(self, name: str, source: int = 0, target: int = 0, operand: int = 0, guard: int = 0) -> None:

@@ -1,25 +1,31 @@
-"""Stable steps: how the entry learns that what a source read has changed.
+"""How an entry learns that what a guard assumed has changed.
 
-`CHECK` reads the step again at every call.  It is always right, and the only way there is so far; watching dictionaries and
-classes (PEP 699's relatives in 3.12) or comparing version tags are further answers of the same interface.
+`CHECK` asks again at every call, in the guard program: it is always right, on every Python, for every kind of step, and the
+one answer there is so far.  Being told of changes instead (watchers of dictionaries and classes, tags of dictionaries) are
+further answers to the same question; which of them can be trusted on the running Python is to be found by a self-test.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from frameloom.symbolic.source import Source
+from frameloom.symbolic.guards import Guard
 
 CHECK = "check"
 
 
-class Watching(NamedTuple):
-    """How one source is kept true: `how` is CHECK."""
+class Division(NamedTuple):
+    """The guards of an entry by how they are kept true, each with its index among all of them."""
 
-    source: Source
-    how: str
+    checked: tuple[tuple[int, Guard], ...]
 
 
-def choose(source: Source) -> Watching:
-    """The way in which an entry keeps true what it assumed about `source`."""
-    return Watching(source, CHECK)
+def strategy(guard: Guard) -> str:
+    """The way in which an entry keeps a guard true."""
+    return CHECK
+
+
+def divide(guards: Iterable[Guard]) -> Division:
+    """Divide the guards of an entry by strategy; the order within each is kept."""
+    return Division(tuple((index, guard) for index, guard in enumerate(guards) if strategy(guard) == CHECK))
