@@ -6,6 +6,7 @@ import functools
 import inspect
 import logging
 import pickle
+import sys
 
 import pytest
 import torch
@@ -178,6 +179,69 @@ def test_a_generator_function_runs_and_says_so(caplog) -> None:
     (record,) = caplog.records
     assert "FL908" in record.getMessage()
     assert torch.equal(next(compiled(X)), X + 1)
+
+
+async def awaited(x):
+    return x + 1
+
+
+async def streamed(x):
+    yield x + 1
+
+
+@pytest.mark.parametrize("function", [awaited, streamed])
+def test_asynchronous_functions_keep_their_own_code_and_say_so(function, caplog) -> None:
+    with caplog.at_level(logging.WARNING, "frameloom"):
+        compiled = frameloom.compile(function, backend="eager")
+    (record,) = caplog.records
+    assert "FL908" in record.getMessage() and "\n" not in record.getMessage()
+    called = compiled(X) if function is awaited else anext(compiled(X))
+    with pytest.raises(StopIteration) as stopped:
+        called.__await__().send(None)
+    assert torch.equal(stopped.value.value, X + 1)
+    assert frameloom.stats().eager == {"FL908": 1}
+
+
+def test_under_a_tracer_calls_run_eagerly_and_say_so_once(caplog) -> None:
+    compiled = frameloom.compile(double, backend="eager")
+    before = sys.gettrace()
+    sys.settrace(lambda *_: None)
+    try:
+        with caplog.at_level(logging.WARNING, "frameloom"):
+            results = [compiled(X) for _ in range(2)]
+    finally:
+        sys.settrace(before)
+    assert all(torch.equal(result, double(X)) for result in results)
+    (record,) = caplog.records
+    assert "FL903" in record.getMessage() and "\n" not in record.getMessage()
+    assert frameloom.stats().eager == {"FL903": 2} and frameloom.stats().graphs == 0
+
+
+@pytest.mark.parametrize("target", [3, len, Adder])
+@pytest.mark.parametrize("asked", [frameloom.explain, frameloom.compile(backend="eager")])
+def test_what_cannot_be_compiled_is_refused_at_once(asked, target) -> None:
+    with pytest.raises(errors.NotCompilable):
+        asked(target)
+
+
+def test_an_option_that_explain_does_not_have_is_named() -> None:
+    with pytest.raises(errors.WrongOption, match="no option 'bakend'; there are .*backend"):
+        frameloom.explain(double, bakend="eager")
+
+
+def test_marks_are_for_dimensions_of_tensors() -> None:
+    with pytest.raises(TypeError, match="not on an object of class int"):
+        frameloom.mark_dynamic(3, 0)
+    with pytest.raises(IndexError, match="no dimension 5"):
+        frameloom.mark_dynamic(torch.ones(2), 5)
+
+
+def test_a_backend_that_gives_nothing_to_call_is_named() -> None:
+    def nothing(gm, example_inputs):
+        return None
+
+    with pytest.raises(errors.BackendError, match="nothing.*NoneType"):
+        frameloom.compile(double, backend=nothing)(X)
 
 
 def test_a_backend_that_fails_is_named() -> None:

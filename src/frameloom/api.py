@@ -177,23 +177,35 @@ def stats() -> Stats:
 def explain(function: Any, **options: Any) -> Callable[..., Explanation]:
     """A function that calls `function` compiled and gives an Explanation of what was captured.
 
-    `explain(f)(*args)`; options are those of `compile`, with backend "eager" by default.
+    `explain(f)(*args)`; options are those of `compile`, with backend "eager" by default.  Raises what `compile` raises.
     """
-    recipe = Options(**{
-        "fullgraph": False, "dynamic": None, "backend": "eager", "mode": None, "options": None, "disable": False, **options
-    })
+    defaults = {"fullgraph": False, "dynamic": None, "backend": "eager", "mode": None, "options": None, "disable": False}
+    unknown = sorted(options.keys() - defaults.keys())
+    if unknown:
+        raise WrongOption(f"explain has no option {', '.join(map(repr, unknown))}; there are {', '.join(defaults)}")
+    recipe = Options(**{**defaults, **options})
+    reason = _unsupported()
+    if reason is None:
+        from frameloom.compile import callables
+
+        callables.root_code(_plain(function))
 
     @functools.wraps(function, updated=())
     def explained(*args: Any, **kwargs: Any) -> Explanation:
-        from frameloom.report.captured import explained as explain_capture
         from frameloom.report.explanation import Explanation
 
-        frames = []
-        call = recipe._wrap(_plain(function), lambda capture: frames.append(explain_capture(capture)))
+        frames: list = []
+        call = _eager_only(function, reason) if reason is not None else _explaining(recipe, function, frames)
         result = call(*args, **kwargs)
         return Explanation(getattr(function, "__qualname__", type(function).__qualname__), tuple(frames), result)
 
     return explained
+
+
+def _explaining(recipe: Options, function: Any, frames: list) -> Any:
+    from frameloom.report.captured import explained
+
+    return recipe._wrap(_plain(function), lambda capture: frames.append(explained(capture)))
 
 
 def list_backends() -> list[str]:

@@ -44,11 +44,12 @@ def new_compiler(target: Any, settings: Settings) -> Compiler:
 def root_code(target: Any) -> types.CodeType | None:
     """The code of the function that calling `target` runs first, None where only a call can tell.  Raises NotCompilable."""
     if not callable(target):
-        raise NotCompilable(f"frameloom.compile takes a callable, not {_a(type(target))}")
+        raise NotCompilable(f"{_a(type(target))} cannot be called: give a function, method, module, partial or callable object")
     if isinstance(target, type):
         raise NotCompilable(f"class {target.__qualname__} itself is not compiled; decorate its forward or __call__ method")
     if isinstance(target, IN_C):
-        raise NotCompilable(f"{target.__qualname__} is implemented in C: there is no Python code to capture")
+        name = target.__name__ if target.__qualname__.startswith("_") else target.__qualname__
+        raise NotCompilable(f"{name} is implemented in C: there is no Python code to capture")
     if isinstance(target, functools.partial):
         return root_code(target.func)
     if isinstance(target, Callable):
