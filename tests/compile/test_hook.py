@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import sys
+import types
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from frameloom.compile.callables import compiled, reset
 from frameloom.compile.hook import Settings
 from frameloom.diagnostics import events
 from frameloom.diagnostics.errors import GraphBreakError, InternalError
+from frameloom.interpreter import registry
 from frameloom.interpreter.registry import refuse
 from frameloom.symbolic.domain import Domain
 from tests.compile.calls import Compiled
@@ -303,3 +306,75 @@ def test_reset_forgets_entries() -> None:
     assert call.compiler.engine.entries(plain.__code__) == ()
     assert call(1) == 1
     assert len(call.captures) == 2
+
+
+# -- what is too much ------------------------------------------------------------------------------------------------------
+
+
+def steps(n):
+    done = 0
+    for _ in range(n):
+        done += 1
+    return done
+
+
+def test_a_trace_that_grows_too_long_is_cut_once_and_its_rest_runs_as_it_is() -> None:
+    call = normal(steps, ToyDomain())
+    with config.patch(strict=True, trace_limit=500):
+        assert [call(1000) for _ in range(3)] == [1000] * 3
+    assert events.stats().breaks == {"FL007": 1}
+    assert events.stats().frames == 1
+
+
+def deep(n):
+    return 0 if n == 0 else 1 + deep(n - 1)
+
+
+def test_calls_are_inlined_no_deeper_than_the_stack_allows() -> None:
+    call = normal(deep, ToyDomain())
+    with config.patch(strict=True):
+        assert call(400) == 400
+    assert events.stats().breaks["FL006"] >= 1 and set(events.stats().breaks) == {"FL006"}
+
+
+def test_too_deep_in_a_recursion_nothing_is_captured(caplog) -> None:
+    call = normal(steps, ToyDomain())
+
+    def descend(n):
+        return call(3) if n == 0 else descend(n - 1)
+
+    with config.patch(strict=True), caplog.at_level(logging.WARNING, "frameloom"):
+        assert descend(sys.getrecursionlimit() - 300) == 3
+    assert call.engine.counters()["stack"] == 1 and call.engine.counters()["captures"] == 0
+    assert ["FL905" in record.getMessage() for record in caplog.records] == [True]
+    assert call(3) == 3 and call.engine.counters()["captures"] == 1
+
+
+def test_a_call_below_a_capture_runs_eagerly_and_is_counted() -> None:
+    inner = normal(steps, ToyDomain())
+
+    class Curious(ToyDomain):
+        def finish(self, session: Any, outputs: list) -> Any:
+            assert inner(3) == 3
+            return super().finish(session, outputs)
+
+    with config.patch(strict=True):
+        normal(adds, Curious())(array(1.0))
+    assert inner.engine.counters()["busy"] == 1 and inner.engine.counters()["captures"] == 0
+
+
+def test_a_refused_module_breaks_under_its_own_kind(monkeypatch) -> None:
+    module = types.ModuleType("refused_by_a_test")
+    exec("def inside(x):\n    return x + x\n\ndef exempt(x):\n    return x\n", vars(module))
+    monkeypatch.setattr(registry, "REFUSED_MODULES", dict(registry.REFUSED_MODULES))
+    monkeypatch.setattr(registry, "_kinds", {})
+    registry.refuse_module("FL315", "refused_by_a_test", but=(module.exempt,))
+
+    def function(x):
+        return module.inside(module.exempt(x))
+
+    call = normal(function, ToyDomain())
+    with config.patch(strict=True):
+        assert call(array(1.0)).numbers() == [2.0]
+    assert events.stats().breaks == {"FL315": 1}
+    assert registry.kind_of_module("refused_by_a_test.below") == "FL315" and registry.kind_of_module("refused_by_a_tester") is None
