@@ -26,7 +26,23 @@ IN_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDesc
 
 def compiled(target: Any, settings: Settings) -> Callable:
     """`target` with its frames captured.  Raises NotCompilable."""
+    target = with_code(target)
     return wrap(target, new_compiler(target, settings))
+
+
+def with_code(target: Any) -> Any:
+    """`target`, or, for a partial of a function in C, a Python function that calls it: the call is what can be captured."""
+    inner = target
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if inner is target or not isinstance(inner, IN_C):
+        return target
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return target(*args, **kwargs)
+
+    call.__code__ = call.__code__.replace(co_name=inner.__name__, co_qualname=inner.__qualname__)
+    return call
 
 
 def new_compiler(target: Any, settings: Settings) -> Compiler:
@@ -51,7 +67,7 @@ def root_code(target: Any) -> types.CodeType | None:
         name = target.__name__ if target.__qualname__.startswith("_") else target.__qualname__
         raise NotCompilable(f"{name} is implemented in C: there is no Python code to capture")
     if isinstance(target, functools.partial):
-        return root_code(target.func)
+        return None if with_code(target) is not target else root_code(target.func)
     if isinstance(target, Callable):
         return root_code(target.__wrapped__)
     if isinstance(target, types.MethodType):
