@@ -8,6 +8,8 @@ from pathlib import Path
 
 # An internal error is a failure here, not an eager run with a warning; tests of the latter patch the setting.
 os.environ.setdefault("FRAMELOOM_STRICT", "1")
+# Every entry's code is checked before it runs; programs do without, for it takes a twentieth of a capture.
+os.environ.setdefault("FRAMELOOM_VERIFY", "1")
 
 import hypothesis
 import pytest

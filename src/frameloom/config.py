@@ -30,7 +30,7 @@ class Config:
     events: path of a file that receives every event as one JSON object a line; None writes none.
     recompile_limit: how many entries one code object may have before its further calls run eagerly.
     trace_limit: how many instructions one trace may run, loops unrolled, before it breaks.
-    verify: check every intermediate form after the stage that made it.
+    verify: check the code of each entry before it runs; a fault found is an internal error. Tests run with it.
     progress: tell on standard error what is being captured.
     report_directory: where the report of an internal error is written; None means the system's temporary directory.
 
@@ -42,7 +42,7 @@ class Config:
     events: str | None = None
     recompile_limit: int = 8
     trace_limit: int = 1_000_000
-    verify: bool = True
+    verify: bool = False
     progress: bool = False
     report_directory: str | None = None
 

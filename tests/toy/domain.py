@@ -141,7 +141,7 @@ class ToyDomain(Domain):
         text = "; ".join(f"%{n.number} = {n.target!r}{tuple(n.args)}" for n in steps)
         self.graphs.append(text)
         program = ToyGraph([*inputs, *hosts], steps, outputs)
-        return GraphCall(program, [*inputs, *hosts], outputs, text, len(steps))
+        return GraphCall(program, [*inputs, *hosts], outputs, lambda: text, len(steps))
 
 
 OPERATORS = {

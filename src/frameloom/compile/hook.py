@@ -137,15 +137,16 @@ class Compiler:
 
     def _capture(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Any:
         events.frame(code.co_qualname, first_line(code))
-        captured = self._compiled(function, code, arguments, record)
-        if captured is None:
-            return SKIP
-        self._tell(captured.trace, captured.plan.graph, code)
-        logs.write(captured)
-        if self.settings.on_capture is not None:
-            self.settings.on_capture(captured)
-        else:
-            captured.trace.session.close()
+        with collector.paused():
+            captured = self._compiled(function, code, arguments, record)
+            if captured is None:
+                return SKIP
+            self._tell(captured.trace, captured.plan.graph, code)
+            logs.write(captured)
+            if self.settings.on_capture is not None:
+                self.settings.on_capture(captured)
+            else:
+                captured.trace.session.close()
         if is_fruitless(captured.plan) and not self._asked_for(code):
             return self._fruitless(record)
         record.fruitless = 0
@@ -161,8 +162,7 @@ class Compiler:
     def _compiled(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Capture | None:
         """The capture; None where the function must run as a whole."""
         try:
-            with collector.paused():
-                return compile_frame(function, code, arguments, self.settings.domain, record, self._accept)
+            return compile_frame(function, code, arguments, self.settings.domain, record, self._accept)
         except Refused as refused:
             broken = break_report(refused.trace, REFUSED if self.settings.fullgraph else STAYS_WHOLE)
         if self.settings.fullgraph:

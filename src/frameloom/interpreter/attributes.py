@@ -64,15 +64,20 @@ def _get_attribute(m: Machine, obj: Value, name: str, link: Link | None) -> Valu
         try:
             return algorithm(m, obj, name)
         except SymbolicRaise as signal:
-            return _fallback(m, obj, name, signal, link)
+            fallback = _fallback(m, obj, signal)
+            if fallback is ABSENT:
+                raise
+        return m.invoke(fallback, [obj, Const(name)], {}, link)
     call = m.invoke
-    fallback = m.observe.type_lookup(obj.cls, "__getattr__")
-    if fallback is ABSENT:
+    if m.observe.type_lookup(obj.cls, "__getattr__") is ABSENT:
         return call(reader, [obj, Const(name)], {}, link)
     try:
         return call(reader, [obj, Const(name)], {})
     except SymbolicRaise as signal:
-        return _fallback(m, obj, name, signal, link)
+        fallback = _fallback(m, obj, signal)
+        if fallback is ABSENT:
+            raise
+    return call(fallback, [obj, Const(name)], {}, link)
 
 
 def _node_attribute(m: Machine, obj: Node, name: str) -> Any:
@@ -87,25 +92,21 @@ def _generic_with_fallback(m: Machine, obj: Obj, name: str, link: Link | None) -
     fallback = m.observe.type_lookup(obj.cls, "__getattr__")
     if fallback is ABSENT:
         return generic_get(m, obj, name, link)
-    mark = m.session.mark()
     found = lookup(m, obj, name)
-    if found is ABSENT:
-        return m.invoke(fallback, [obj, Const(name)], {}, link)
-    del mark
-    try:
-        return finish_lookup(m, obj, name, found)
-    except SymbolicRaise as signal:
-        return _fallback(m, obj, name, signal, link)
-
-
-def _fallback(m: Machine, obj: Value, name: str, signal: SymbolicRaise, link: Link | None) -> Value:
-    """`__getattr__` after an AttributeError."""
-    if not issubclass(signal.value.cls, AttributeError):
-        raise signal
-    fallback = m.observe.type_lookup(obj.cls, "__getattr__")
-    if fallback is ABSENT:
-        raise signal
+    if found is not ABSENT:
+        try:
+            return finish_lookup(m, obj, name, found)
+        except SymbolicRaise as signal:
+            if _fallback(m, obj, signal) is ABSENT:
+                raise
     return m.invoke(fallback, [obj, Const(name)], {}, link)
+
+
+def _fallback(m: Machine, obj: Value, signal: SymbolicRaise) -> Value:
+    """The `__getattr__` that is asked after an AttributeError, or ABSENT."""
+    if not issubclass(signal.value.cls, AttributeError):
+        return ABSENT
+    return m.observe.type_lookup(obj.cls, "__getattr__")
 
 
 class Found:

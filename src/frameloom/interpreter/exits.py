@@ -26,12 +26,12 @@ class Reason(NamedTuple):
 EXCEPTION_EXIT = "exception"
 
 
-def land(frame: Frame, signal: SymbolicRaise) -> None:
-    """Send a raised exception to the handler that covers the instruction, or onwards out of the frame."""
+def land(frame: Frame, signal: SymbolicRaise) -> bool:
+    """Send a raised exception to the handler that covers the instruction; False where it must go on out of the frame."""
     handler = frame.program.handler_at(frame.index)
     if handler is None:
         if may_be_caught(frame):
-            raise signal
+            return False
         raise stop(frame, Reason(EXCEPTION_EXIT, _describe(signal.value), None, frame.session.where()))
     _remember_origin(frame, signal.value)
     del frame.stack[handler.depth :]
@@ -39,6 +39,7 @@ def land(frame: Frame, signal: SymbolicRaise) -> None:
         frame.stack.append(Const(frame.program.groups[frame.program.instructions[frame.index].origin].offset // 2))
     frame.stack.append(signal.value)
     frame.next = handler.target
+    return True
 
 
 def _describe(exception: Value) -> str:

@@ -40,9 +40,11 @@ def run(session: Any, frame: Frame) -> Any:
             except SymbolicRaise as signal:
                 session.frame = frame
                 try:
-                    land(frame, signal)
+                    landed = land(frame, signal)
                 except GraphBreak as refused:
                     raise break_here(frame, refused) from None
+                if not landed:
+                    raise  # from here, so that no frame of the host holds the signal that holds it
             except GraphBreak as signal:
                 session.frame = frame
                 raise break_here(frame, signal) from None

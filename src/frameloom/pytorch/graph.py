@@ -8,6 +8,7 @@ from typing import Any, Callable
 
 import torch
 from torch import fx
+from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from frameloom.compile.recompiles import written
 from frameloom.diagnostics.errors import BackendError
@@ -48,7 +49,7 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     shapes.add_guard(state.session, state)  # after the backend, which may ask more about sizes
     if any(node.target in (SET_GRAD, ENTER_INFERENCE) for node in live):
         function = keeping_grad_mode(function)
-    made = TorchGraphCall(function, given, outputs, module.code.strip(), len(live))
+    made = TorchGraphCall(function, given, outputs, lambda: module.code.strip(), len(live))
     made.may_fail = any(map(may_fail, live))
     made.writes_inputs = any(root.target is INPUT for node in live for root in state.writes.get(node, ()))
     made.draws = any(node in state.impure for node in live)
@@ -67,7 +68,7 @@ def used_inputs(live: list[Node], outputs: list[Node]) -> list[Node]:
 
 
 def build_module(live: list[Node], given: list[Node], outputs: list[Node]) -> fx.GraphModule:
-    """The `GraphModule` of the operations."""
+    """The `GraphModule` of the operations.  Its Python code is written when somebody asks for it, or calls it."""
     graph = fx.Graph()
     made: dict[Node, fx.Node] = {}
     taken: set[str] = set()
@@ -82,7 +83,7 @@ def build_module(live: list[Node], given: list[Node], outputs: list[Node]) -> fx
         else:
             made[node] = graph.call_function(target, args, kwargs)
     graph.output(tuple([made[node] for node in outputs]))
-    return fx.GraphModule(torch.nn.Module(), graph, "Captured")
+    return _LazyGraphModule(torch.nn.Module(), graph, "Captured")
 
 
 TABLES = re.compile(r"\._(parameters|buffers|modules)\b")

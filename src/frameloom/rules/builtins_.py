@@ -27,13 +27,9 @@ def getattr_(m: Machine, obj: Value, name: Value, default: Value = ABSENT, /) ->
     try:
         return get_attribute(m, obj, plain)
     except SymbolicRaise as signal:
-        _must_be_attribute_error(signal)
+        if not issubclass(signal.value.cls, AttributeError):
+            raise
         return default
-
-
-def _must_be_attribute_error(signal: SymbolicRaise) -> None:
-    if not issubclass(signal.value.cls, AttributeError):
-        raise signal
 
 
 @function(hasattr)
@@ -41,7 +37,8 @@ def hasattr_(m: Machine, obj: Value, name: Value, /) -> Value:
     try:
         get_attribute(m, obj, attribute_name(m, name))
     except SymbolicRaise as signal:
-        _must_be_attribute_error(signal)
+        if not issubclass(signal.value.cls, AttributeError):
+            raise
         return boolean(False)
     return boolean(True)
 
@@ -65,7 +62,8 @@ def vars_(m: Machine, obj: Value = ABSENT, /) -> Value:
     try:
         return get_attribute(m, obj, "__dict__")
     except SymbolicRaise as signal:
-        _must_be_attribute_error(signal)
+        if not issubclass(signal.value.cls, AttributeError):
+            raise
         raise m.error(TypeError, "vars() argument must have __dict__ attribute") from None
 
 

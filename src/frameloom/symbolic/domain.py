@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from frameloom.symbolic.values import Node, Value
@@ -93,14 +94,18 @@ class Domain:
 class GraphCall:
     """What the entry calls: `function(*inputs)` gives a sequence with one item per output node.
 
-    `inputs` are Values (input nodes, host nodes, constants).
+    `inputs` are Values (input nodes, host nodes, constants).  `tell()` writes the graph as text, for those who ask.
     """
 
-    __slots__ = ("function", "inputs", "outputs", "text", "operations")
+    __slots__ = ("function", "inputs", "outputs", "tell", "operations")
 
-    def __init__(self, function: Any, inputs: list[Value], outputs: list[Node], text: str, operations: int) -> None:
+    def __init__(self, function: Any, inputs: list[Value], outputs: list[Node], tell: Callable[[], str], operations: int) -> None:
         self.function = function
         self.inputs = inputs
         self.outputs = outputs
-        self.text = text
+        self.tell = tell
         self.operations = operations
+
+    @property
+    def text(self) -> str:
+        return self.tell()

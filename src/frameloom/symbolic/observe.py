@@ -31,6 +31,8 @@ class Observer:
         for value in self.seen.values():
             if getattr(value, "real", None) is not None:
                 value.real.object = None
+            if type(value) is Obj:
+                value.attributes = value.slots = value.body = None
         self.seen.clear()
 
     # -- wrapping ------------------------------------------------------------------------------------------------

@@ -57,6 +57,8 @@ class Session:
         """Let everything go.  The parts of a session point at each other, and the user's objects that a trace has seen must not
         wait for the collector to die."""
         self.observe.forget()
+        self.journal.clear()
+        vars(self.machine).clear()
         vars(self).clear()
 
     # -- position ------------------------------------------------------------------------------------------------

@@ -22,8 +22,10 @@ class SymbolicRaise(Exception):
     """The user's program raises; `value` is the exception as a Value."""
 
     def __init__(self, value: Any) -> None:
-        super().__init__(repr(value))
         self.value = value
+
+    def __str__(self) -> str:
+        return repr(self.value)
 
 
 class Suspend(Exception):
