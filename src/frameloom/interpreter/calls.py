@@ -11,7 +11,7 @@ from frameloom.interpreter.binding import VARARGS, VARKEYWORDS, bind
 from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import CODE_RULES, INLINED, INSTANTIATE, POLYFILLS, REFUSED, RULES, kind_of_class, kind_of_module
+from frameloom.interpreter.registry import CODE_RULES, INLINED, INSTANTIATE, NAMED_RULES, POLYFILLS, REFUSED, RULES, kind_of_class, kind_of_module
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts import function as functions, generator
 from frameloom.symbolic.layouts.base import storage_base
@@ -51,6 +51,9 @@ def call_function(m: Machine, fn: Obj, args: list[Value], kwargs: dict[str, Valu
         result = rule(m, *args, **kwargs)
         if result is not NotImplemented:
             return result
+    named = NAMED_RULES.get(code.co_qualname)
+    if named is not None and functions.globals_of(session, fn).get("__name__") == named[0]:
+        return named[1](m, *args, **kwargs)
     if fn.real is not None:
         refusal = REFUSED.get(m.observe.peek(fn))
         if refusal is not None:

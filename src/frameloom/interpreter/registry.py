@@ -21,6 +21,9 @@ RULES: dict[Any, Callable] = {}
 CODE_RULES: dict[types.CodeType, Callable] = {}
 """code object of a Python function -> rule"""
 
+NAMED_RULES: dict[str, tuple[str, Callable]] = {}
+"""qualified name of a Python function -> (its module, rule): for functions of modules that may not be imported"""
+
 REFUSED: dict[Any, "Refusal"] = {}
 """callable -> why a call of it breaks"""
 
@@ -79,6 +82,17 @@ def rule(*callables: Any) -> Callable:
                 CODE_RULES[target.__code__] = function
             else:
                 RULES[target] = function
+        return function
+
+    return add
+
+
+def named_rule(module: str, *qualnames: str) -> Callable:
+    """Decorator: the function is the rule of these Python functions of a module, which is not imported for it."""
+
+    def add(function: Callable) -> Callable:
+        for qualname in qualnames:
+            NAMED_RULES[qualname] = (module, function)
         return function
 
     return add

@@ -223,7 +223,7 @@ check_parsed(PyObject *types, unsigned long long keys, PyObject *sizes, PyObject
         }
     }
     if (!is_accepted(keys)) {
-        PyErr_Format(PyExc_ValueError, "tensors of key set %llx cannot be read natively", keys);
+        PyErr_Format(PyExc_ValueError, "tensors of key set %llu cannot be read natively", keys);
         return 0;
     }
     if (strides != Py_None

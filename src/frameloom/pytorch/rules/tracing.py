@@ -6,7 +6,7 @@ import torch
 
 import frameloom.pytorch.compiling  # noqa: F401  the rule goes by the code that it gives the function
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import rule
+from frameloom.interpreter.registry import named_rule, rule
 from frameloom.pytorch import modes
 from frameloom.symbolic.values import FALSE, NONE, TRUE, Const, Value, boolean
 
@@ -19,6 +19,12 @@ def _is_compiling(m: Machine) -> Value:
 @rule(torch.compiler.is_exporting, torch.compiler.is_dynamo_compiling, torch.jit.is_scripting, torch.jit.is_tracing)
 def _no_other(m: Machine) -> Value:
     return FALSE
+
+
+@named_rule("torch._dynamo.mutation_guard", "GenerationTracker.tag")
+def _tag(m: Machine, cls: Value, module: Value) -> Value:
+    """Once torch.compile has run in a process, it takes note of every module made from then on, for itself alone."""
+    return NONE
 
 
 @rule(torch._C._get_tracing_state)
