@@ -109,7 +109,7 @@ class VectorDomain(Domain):
             return tuple(known[id(node)] for node in outputs)
 
         text = "\n".join(f"%{step.number} = {step.target.__name__}({', '.join(map(_argument, step.args))})" for step in steps)
-        return GraphCall(graph, list(inputs), outputs, text, len(steps))
+        return GraphCall(graph, list(inputs), outputs, lambda: text, len(steps))
 
 
 def _argument(value: Value) -> str:
