@@ -39,7 +39,8 @@ def test_a_case_may_compare_in_its_own_way() -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    ("import os\nos._exit(3)\n", "crash"), ("import os\nos.abort()\n", "crash"), ("while True: pass\n", "timeout"),
+    ("import os\nos._exit(3)\n", "crash"),
+    ("import faulthandler, os\nfaulthandler.disable()\nos.abort()\n", "crash"), ("while True: pass\n", "timeout"),
     ("raise ValueError\n", "crash"),
 ])
 def test_a_case_that_does_not_come_back(tmp_path: Path, text: str, expected: str) -> None:
