@@ -80,6 +80,9 @@ def closure_of(session: Any, function: Obj) -> list[Obj]:
 
 def make_function(code, globals_, name, defaults, closure, kwdefaults, qualname, annotations):
     """A new function with the given parts; called by compiled code."""
+    if not closure and code.co_freevars:
+        # Still being made: on 3.13 the closure comes by an instruction of its own, which puts it over these.
+        closure = tuple(types.CellType() for _ in code.co_freevars)
     made = types.FunctionType(code, globals_, name, defaults, closure or None)
     made.__kwdefaults__ = kwdefaults
     made.__qualname__ = qualname
