@@ -54,7 +54,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _imports(path: Path) -> set[str]:
     """The top-level packages that the module at `path` imports when it is loaded."""
     found = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError:  # a corpus of a later Python; whoever imports it on this one is told so
+        return set()
+    for node in tree.body:
         if isinstance(node, ast.Import):
             found.update(alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
