@@ -61,13 +61,12 @@ def compile_frame(
         raise Refused(traced)
     session = traced.session
     plan = Plan(traced.program, session, traced.exit, lambda outputs: domain.finish(session, outputs))
-    lowering = guard_program.Lowering(session.guards.values(), code)
-    emitted = emit(plan, RUNTIME, lowering.reads)
+    emitted = emit(plan, RUNTIME)
     if config.current().verify:
-        verify_code(emitted.code, [slot for _, slot in emitted.inputs])
-    guards = lowering.finish([source for source, _ in emitted.inputs])
+        verify_code(emitted.code)
+    guards = guard_program.lower(session.guards.values(), code)
     info = EntryInfo(guards.guards, overwritten(session))
-    entry = Entry(emitted.code, guards.program, emitted.slots, info, inputs=tuple([slot for _, slot in emitted.inputs]))
+    entry = Entry(emitted.code, guards.program, emitted.slots, info)
     seconds = time.perf_counter() - started
     events.entry(code.co_qualname, seconds)
     return Capture(traced, plan, emitted.code, guards, entry, seconds)
