@@ -11,22 +11,33 @@ import torch
 
 from benchmarks.engines import ENGINES, NoOp
 from benchmarks.row import show
-from benchmarks.subjects import CALLS
+from benchmarks.subjects import CALLS, one_operation
 from benchmarks.timing import interleaved
+
+WARM = 5
 
 
 def measure(name: str, engines: list[str]) -> None:
     subject = CALLS[name]()
-    calls, graphs = {}, {}
-    for engine in (ENGINES[engine]() for engine in engines):
-        backend = NoOp()
-        compiled = engine.compile(subject.function, backend=backend)
+    calls, backends = {}, {}
+    used = [ENGINES[engine]() for engine in engines]
+    for engine in used:  # the first use of one may cost the other all its entries
+        first = one_operation()
+        engine.compile(first.function, backend=NoOp())(*first.arguments)
+    for engine in used:
+        backends[engine.name] = NoOp()
+        compiled = engine.compile(subject.function, backend=backends[engine.name])
         calls[engine.name] = functools.partial(compiled, *subject.arguments, **subject.keywords)
-        for _ in range(3):
-            calls[engine.name]()
-        graphs[engine.name] = backend.graphs
-    broken = [f"{engine}: {count} graphs" for engine, count in graphs.items() if count != 1]
-    show("call", name, interleaved(calls), "; ".join(broken))
+        calls[engine.name]()
+    for _ in range(WARM):
+        for call in calls.values():
+            call()
+    before = {engine: backend.graphs for engine, backend in backends.items()}
+    figures = interleaved(calls)
+    notes = [f"{engine}: {backend.graphs} graphs" for engine, backend in backends.items() if backend.graphs != 1]
+    if before != {engine: backend.graphs for engine, backend in backends.items()}:
+        raise RuntimeError(f"something was captured while calls were timed: {notes}")
+    show("call", name, figures, "; ".join(notes))
 
 
 if __name__ == "__main__":
