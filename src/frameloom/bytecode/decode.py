@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import opcode
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import repeat
 from types import CodeType
 from typing import Any
@@ -38,6 +39,10 @@ _CACHES = cache_units()
 _TABLE = [version.ROWS.get(name) for name in opcode.opname[:256]]
 _CONTINUES = frozenset(opcode.opmap[name] for name in version.CONTINUES)
 _PAIRS = {opcode.opmap[name]: tuple(opcode.opmap[half] for half in halves) for name, halves in version.PAIRS.items()}
+
+# As `_make`, without a call of Python for each: decoding is hot.
+_INSTRUCTION: Callable[[tuple], Instruction] = partial(tuple.__new__, Instruction)
+_GROUP: Callable[[tuple], Group] = partial(tuple.__new__, Group)
 
 _ANALYSES = Analyses(depths, live_masks)
 
@@ -85,8 +90,8 @@ def _originals(data: bytes) -> Iterator[tuple[int, int, int, list[tuple[int, int
 def _halves(raws: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     """A superinstruction on two slots is two groups, of the plain instructions that it stands for."""
     op, arg = raws[-1]
-    halves = _PAIRS.get(op)
-    return [raws] if halves is None else [[(halves[0], arg >> 4)], [(halves[1], arg & 15)]]
+    halves = _PAIRS[op]
+    return [[(halves[0], arg >> 4)], [(halves[1], arg & 15)]]
 
 
 class _Decoder:
@@ -104,7 +109,7 @@ class _Decoder:
     def program(self) -> Program:
         self._read()
         self._aim()
-        instructions = tuple(map(Instruction, self.ops, self.args, self.origins, self.positions))
+        instructions = tuple(map(_INSTRUCTION, zip(self.ops, self.args, self.origins, self.positions)))
         handlers = self._handlers()
         return Program(self.code, instructions, read_slots(self.code), tuple(self.groups), self._start(), handlers, _ANALYSES)
 
@@ -112,14 +117,15 @@ class _Decoder:
         view = View(self.code.co_consts, self.code.co_names)
         places = [*self.code.co_positions()]
         place: Any = None
+        group_at, groups, units = self.group_at, self.groups, self.opcode_units
         for first, last, after, raws in _originals(self.code.co_code):
             if places[last] != place:
                 place = places[last]
                 position = Position._make(place)
-            self.group_at[first] = len(self.groups)
-            for members in _halves(raws):
+            group_at[first] = len(groups)
+            for members in _halves(raws) if raws[-1][0] in _PAIRS else (raws,):
                 view.raws = members
-                self.opcode_units.append(last)
+                units.append(last)
                 self._expand(view, 2 * first, after, position)
 
     def _expand(self, view: View, offset: int, after: int, position: Position) -> None:
@@ -128,16 +134,17 @@ class _Decoder:
         row = _TABLE[op]
         if row is None:
             raise DecodeError(f"{opcode.opname[op]} in {self.code.co_qualname} has no row")
-        ops = self.ops
+        ops, number = self.ops, len(self.groups)
         begin = len(ops)
-        for canonical, value in row(view, arg, after):
+        expansion = row(view, arg, after)
+        for canonical, value in expansion:
             if canonical in JUMPS:
                 self.jumps.append(len(ops))
             ops.append(canonical)
             self.args.append(value)
-            self.origins.append(len(self.groups))
+            self.origins.append(number)
             self.positions.append(position)
-        self.groups.append(Group(offset, tuple(view.raws), begin, len(ops) - begin))
+        self.groups.append(_GROUP((offset, tuple(view.raws), begin, len(expansion))))
 
     def _aim(self) -> None:
         for index in self.jumps:
@@ -158,6 +165,8 @@ class _Decoder:
 
     def _handlers(self) -> tuple[Handler | None, ...]:
         rows = read_rows(self.code)
+        if not rows:
+            return (None,) * len(self.ops)
         found: list[Handler | None] = []
         current, handler = 0, None
         for unit, group in zip(self.opcode_units, self.groups):
