@@ -43,7 +43,10 @@ BELOW = MappingProxyType({
 PRIVATE = MappingProxyType({"native": frozenset({"compile", "native"})})
 LEAVES = MappingProxyType({"symbolic/instance_dict.py": "native"})
 
-OBSERVERS = ("symbolic/values.py", "symbolic/observe.py", "pytorch/inputs.py", "symbolic/layouts/", "symbolic/source.py", "symbolic/guards.py")
+OBSERVERS = (
+    "symbolic/values.py", "symbolic/observe.py", "symbolic/layouts/", "symbolic/source.py", "symbolic/guards.py", "pytorch/inputs.py",
+    "pytorch/arrays/layouts.py",
+)
 NAMES_THAT_SAY_NOTHING = re.compile(r"(utils?|misc|common|helpers?)(_|$)|_(utils?|helpers?)$")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 import torch
@@ -21,16 +22,21 @@ import frameloom.pytorch.rules.strides  # noqa: F401
 import frameloom.pytorch.rules.tracing  # noqa: F401
 import frameloom.pytorch.rules.whole  # noqa: F401
 from frameloom.pytorch import attributes, inputs, modes, operations, operators, record, shapes
+from frameloom.pytorch.constants import CONSTANT_CLASSES
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.graph import finish
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.values import Node, Value
 
+OPTIONAL = {"numpy": "frameloom.pytorch.arrays.rules"}
+"""Package that torch can do without -> the module of rules for it."""
+
+for _package, _rules in OPTIONAL.items():
+    if importlib.util.find_spec(_package) is not None:
+        importlib.import_module(_rules)
+
 CLONE = torch._C.TensorBase.__dict__["clone"]
-CONSTANT_CLASSES = frozenset(
-    {torch.dtype, torch.device, torch.layout, torch.memory_format, torch.finfo, torch.iinfo, torch.qscheme}
-)
 
 
 class TorchDomain(Domain):

@@ -52,7 +52,7 @@ def operate(state: State, name: str, operands: list[Value]) -> Any:
     function = ELEMENTWISE.get(name)
     if function is not None:
         if not all(map(_is_numeric, operands)):
-            return _with_foreign(name, operands)
+            return _with_foreign(state, name, operands)
         return record.apply(state, function, operands, {})
     special = SPECIAL.get(name)
     return NOT_HANDLED if special is None else special(state, operands)
@@ -69,13 +69,34 @@ def _is_numeric(value: Value) -> bool:
     return type(value) is Node or type(value) is Const and type(value.value) in NUMBERS
 
 
-def _with_foreign(name: str, operands: list[Value]) -> Any:
-    """A tensor compared with what is no number: unequal where the other side has no opinion; else eager decides."""
+def _with_foreign(state: State, name: str, operands: list[Value]) -> Any:
+    """A tensor and an object that counts as a number, or compared with one that has no opinion: then unequal; else eager decides."""
+    plain = [NUMBER_IN.get(type(value.body), _itself)(value) if type(value) is Obj else value for value in operands]
+    if all(map(_is_numeric, plain)):
+        return record.apply(state, ELEMENTWISE[name], plain, {})
     if name in ("==", "!="):
         other = operands[1] if type(operands[0]) is Node else operands[0]
         if other.cls in OPINIONLESS:
             return boolean(name == "!=")
     raise GraphBreak("FL101", f"{name} of a tensor and an object of class {operands[-1].cls.__qualname__}")
+
+
+def _itself(value: Value) -> Value:
+    return value
+
+
+NUMBER_IN: dict[type, Callable[[Value], Value]] = {}
+"""Class of a body -> the number that an operator of a tensor finds in the object."""
+
+
+def counts_as_number(body: type) -> Callable:
+    """Decorator: the function gives the number that objects with such a body are to tensors."""
+
+    def add(function: Callable) -> Callable:
+        NUMBER_IN[body] = function
+        return function
+
+    return add
 
 
 OPINIONLESS = frozenset({type(None), str, bytes, type(Ellipsis), torch.dtype, torch.device})
