@@ -14,13 +14,14 @@ PIP     = -m pip install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-core test-native-asan test-all bench fuzz goldens clean
+.PHONY: help install demo test test-core test-native-asan test-cpython test-all bench fuzz goldens clean
 
 help:
 	@echo 'make demo                     install and run the main job: real models, captured, compared and timed'
 	@echo 'make test                     what every push runs, with torch, on $(PYTHON)'
 	@echo 'make test-core PYTHON=...     the tests of the core, without torch, on one of CPython 3.11, 3.12, 3.13'
 	@echo 'make test-native-asan         the native tests under the address and undefined behaviour sanitizers'
+	@echo 'make test-cpython             CPython'"'"'s own tests under capture, on every Python that is found; takes long'
 	@echo 'make test-all                 everything, on every Python that is found; takes long'
 	@echo 'make bench                    cost of calls and of captures against torch.compile, as ratios'
 	@echo 'make fuzz                     differential tests with many more programs'
@@ -71,6 +72,21 @@ test-native-asan:
 	  $(CORE)/bin/python setup.py --quiet build --build-base $(ASAN_BUILD) --build-lib $(ASAN_BUILD)/lib
 	$(ASAN_RUN) -c 'from frameloom.native import _native; assert "asan" in _native.__file__, _native.__file__'
 	$(ASAN_RUN) -m pytest -m 'not slow and not torch' tests/native
+
+# One Python after the other, each in its environment without torch; the table in docs/python.md is written from all.
+CPYTHON_JOBS    ?= 2
+CPYTHON_PYTHONS ?= python3.11 python3.12 python3.13
+test-cpython:
+	rm -rf build/cpython
+	for python in $(CPYTHON_PYTHONS); do $(MAKE) --no-print-directory test-cpython-one PYTHON=$$python || exit 1; done
+	$$(ls -d .venv-core-* | head -1)/bin/python -m tests.cpython.table build/cpython --check
+
+test-cpython-one:
+	test -x $(CORE)/bin/python || $(PYTHON) -m venv $(CORE)
+	$(CORE)/bin/python $(PIP) setuptools
+	$(CORE)/bin/python $(PIP) --editable '.[test,report]'
+	$(CORE)/bin/python setup.py --quiet build_ext --inplace
+	-$(CORE)/bin/python -m tests.cpython.run --jobs $(CPYTHON_JOBS) --save build/cpython
 
 test-all: $(VENV)/.built
 	$(PY) -m pytest --hypothesis-profile=all --durations=50 tests

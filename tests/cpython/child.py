@@ -1,35 +1,49 @@
-"""Runs one of the running Python's test modules and tells each test's outcome: the other side of `run.py`.
+"""Runs one of the running Python's test modules and tells each test's outcome: the other side of `process.py`.
 
-    python -m tests.cpython.child MODULE HOW
+    python -m tests.cpython.child MODULE HOW FIRST [PART ...]
 
-HOW is "plain" (nothing of ours is imported), "forwarding" (the hook is in, and does nothing), "replay" (every frame runs by
-its entry), or a number n (the same, and each trace stops before its n-th instruction).  One JSON object comes out.
+HOW is "plain" (nothing of ours is imported), "forwarding" (the hook is in, and does nothing), "counting" (plain, and the
+instructions are counted), "replay" (every frame runs by its entry), or a number n (the same, and each trace stops before its n-th
+instruction).  Tests before the FIRST are left out, and those whose names contain none of the PARTs.  Lines of JSON come out: the
+name of each test as it starts, its outcome, and figures so far.
 """
 
 from __future__ import annotations
 
 import contextlib
+import faulthandler
+import functools
 import importlib
 import io
 import json
 import os
 import sys
+import tempfile
 import unittest
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+Way = Callable[[Callable, unittest.TestResult], None]
+Tell = Callable[..., None]
+
 
 class Outcomes(unittest.TestResult):
-    """The outcome of each test, by its name; of a failed one, the failure's class and first line."""
+    """Tells the outcome of each test, by its name; of a failed one, the failure's class and first line."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Tell, figures: Callable[[], Any]) -> None:
         super().__init__()
+        self.tell = tell
+        self.figures = figures
         self.found: dict[str, str] = {}
 
-    def addSuccess(self, test: unittest.TestCase) -> None:
-        super().addSuccess(test)
-        self.found.setdefault(test.id(), "passed")
+    def startTest(self, test: unittest.TestCase) -> None:
+        super().startTest(test)
+        self.tell(started=test.id())
+
+    def stopTest(self, test: unittest.TestCase) -> None:
+        super().stopTest(test)
+        self.tell(test=test.id(), outcome=self.found.setdefault(test.id(), "passed"), figures=self.figures())
 
     def addFailure(self, test: unittest.TestCase, error: Any) -> None:
         super().addFailure(test, error)
@@ -38,6 +52,9 @@ class Outcomes(unittest.TestResult):
     def addError(self, test: unittest.TestCase, error: Any) -> None:
         super().addError(test, error)
         self._failed(test, error)
+        if not isinstance(test, unittest.TestCase):  # a fixture of a class or module, which is never started
+            self.tell(started=test.id())
+            self.stopTest(test)
 
     def addSubTest(self, test: unittest.TestCase, subtest: Any, error: Any) -> None:
         super().addSubTest(test, subtest, error)
@@ -46,7 +63,7 @@ class Outcomes(unittest.TestResult):
 
     def addSkip(self, test: unittest.TestCase, reason: str) -> None:
         super().addSkip(test, reason)
-        self.found[test.id()] = "skipped"
+        self.found.setdefault(test.id(), "skipped")
 
     def addExpectedFailure(self, test: unittest.TestCase, error: Any) -> None:
         super().addExpectedFailure(test, error)
@@ -61,54 +78,83 @@ class Outcomes(unittest.TestResult):
         self.found[test.id()] = f"{error[0].__name__}: {text[0] if text else ''}"
 
 
-Way = Callable[[unittest.TestCase, unittest.TestResult], None]
+def plainly(test: Callable, result: unittest.TestResult) -> None:
+    test(result)
 
 
-def plainly(test: unittest.TestCase, result: unittest.TestResult) -> None:
-    test.run(result)
+# -- ways ------------------------------------------------------------------------------------------------------------
+
+
+class Ready:
+    """What a way needs to know: the module and its tests.  It sets `figures` and gives the way to run a test."""
+
+    def __init__(self, module: Any, tests: list[unittest.TestCase]) -> None:
+        self.module = module
+        self.tests = tests
+        self.figures: Callable[[], Any] = lambda: None
 
 
 @contextlib.contextmanager
-def plain(figures: dict) -> Iterator[Way]:
+def plain(ready: Ready) -> Iterator[Way]:
     yield plainly
 
 
 @contextlib.contextmanager
-def forwarding(figures: dict) -> Iterator[Way]:
+def forwarding(ready: Ready) -> Iterator[Way]:
     """The hook is in, and each frame is evaluated as it is."""
     from frameloom.native import Callable as Compiled, Engine
 
     engine = Engine(lambda *frame: None)
     yield Compiled(plainly, engine)
-    figures.update(engine.counters())
 
 
 @contextlib.contextmanager
-def capturing(figures: dict, count: int | None) -> Iterator[Way]:
+def counting(ready: Ready) -> Iterator[Way]:
+    """In plain Python, and the instructions of the module's functions are counted."""
+    from tests.cpython import counting
+
+    own = counting.Own(ready.module, ready.tests)
+    counts: dict = {}
+
+    def run(test: Callable, result: unittest.TestResult) -> None:
+        with counting.traced(own, counts):
+            test(result)
+
+    ready.figures = lambda: {"executed": counting.total(counts)}
+    yield run
+
+
+@contextlib.contextmanager
+def capturing(ready: Ready, count: int | None) -> Iterator[Way]:
     """Each frame runs by its entry, and each trace stops before its `count`-th instruction."""
     from frameloom import config, native
-    from frameloom.symbolic.domain import Domain
-    from tests.cpython.watched import Watched
+    from tests.cpython import counting
+    from tests.cpython.watched import Figures, Watched
     from tests.toy import stopping
 
-    domain = Domain() if count is None else stopping.every(count)
-    compiler = Watched(domain, figures)
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(config.patch(strict=True, recompile_limit=64))
-        if count is not None:
-            stack.enter_context(stopping.in_force())
+    figures = Figures()
+    ready.figures = figures.summary
+    if count is None:
+        domain, force = counting.Counting(), counting.in_force
+        own = counting.Own(ready.module, ready.tests)
+        compiler = Watched(domain, figures, lambda: counting.count_of(domain, own))
+    else:
+        compiler, force = Watched(stopping.every(count), figures), stopping.in_force
+    with config.patch(strict=True, recompile_limit=64), force():
         yield native.Callable(plainly, compiler.engine)
-    figures.update(compiler.engine.counters())
 
 
 def way_of(how: str) -> Any:
-    named = {"plain": plain, "forwarding": forwarding, "replay": lambda figures: capturing(figures, None)}
-    return named.get(how) or (lambda figures: capturing(figures, int(how)))
+    named = {"plain": plain, "forwarding": forwarding, "counting": counting, "replay": lambda ready: capturing(ready, None)}
+    return named.get(how) or (lambda ready: capturing(ready, int(how)))
 
 
-def tests_of(module: str) -> Iterator[unittest.TestCase]:
-    """The tests of a module, one by one, in the order of their names."""
-    waiting = [unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(f"test.{module}"))]
+# -- tests -----------------------------------------------------------------------------------------------------------
+
+
+def tests_of(module: Any) -> Iterator[unittest.TestCase]:
+    """The tests of a module, doctests among them, one by one, in the order of their names."""
+    waiting = [unittest.defaultTestLoader.loadTestsFromModule(module)]
     while waiting:
         found = waiting.pop()
         if isinstance(found, unittest.TestSuite):
@@ -117,21 +163,28 @@ def tests_of(module: str) -> Iterator[unittest.TestCase]:
             yield found
 
 
-def main(module: str, how: str, *wanted: str) -> dict:
-    """Run the tests of a module, or those whose names contain one of `wanted`."""
-    figures: dict[str, Any] = {}
-    outcomes = Outcomes()
+def main(tell: Tell, name: str, how: str, first: str, *wanted: str) -> None:
+    """Run the tests of a module, as the module says above."""
+    from test import support
+
+    support.use_resources = ()
+    module = importlib.import_module(f"test.{name}")
     tests = [test for test in tests_of(module) if not wanted or any(part in test.id() for part in wanted)]
-    with way_of(how)(figures) as run:
-        for test in tests:
-            run(test, outcomes)
-    return {"outcomes": outcomes.found, "figures": figures}
+    ready = Ready(module, tests)
+    with way_of(how)(ready) as way:
+        outcomes = Outcomes(tell, lambda: ready.figures())
+        for test in tests[int(first) :]:
+            # Shadows the method: suites call tests, which call `self.run`.
+            test.run = functools.partial(way, test.run)  # type: ignore[method-assign]
+        unittest.TestSuite(tests[int(first) :]).run(outcomes)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    answer = os.dup(1)
+    answer = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what tests print is no part of the answer
-    with contextlib.redirect_stdout(io.StringIO()):
-        told = json.dumps(main(*sys.argv[1:]))
-    os.write(answer, told.encode())
+    faulthandler.enable()
+    with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
+        os.chdir(place)
+        main(lambda **told: print(json.dumps(told), file=answer), *sys.argv[1:])
+        os.chdir("/")

@@ -2,4 +2,53 @@
 
 from __future__ import annotations
 
-MODULES = ("test_scope", "test_grammar", "test_with", "test_listcomps", "test_extcall")
+import os
+import subprocess
+from pathlib import Path
+
+CONTROL = (
+    "test_scope", "test_generators", "test_genexps", "test_listcomps", "test_setcomps", "test_dictcomps", "test_with",
+    "test_contextlib", "test_exceptions", "test_exception_group", "test_except_star", "test_exception_variations", "test_raise",
+    "test_baseexception", "test_grammar", "test_unpack", "test_unpack_ex", "test_extcall", "test_keywordonlyarg",
+    "test_positional_only_arg", "test_yield_from", "test_coroutines", "test_asyncgen", "test_context", "test_traceback",
+    "test_sys_settrace", "test_global", "test_decorators", "test_named_expressions", "test_patma",
+)
+"""Control flow, calls and names."""
+
+OBJECTS = (
+    "test_funcattrs", "test_descr", "test_property", "test_super", "test_class", "test_abc", "test_metaclass", "test_subclassinit",
+    "test_dataclasses", "test_enum", "test_typing", "test_inspect", "test_copy", "test_weakref", "test_threading_local",
+)
+"""Classes and what looks at them."""
+
+VALUES = (
+    "test_collections", "test_ordered_dict", "test_defaultdict", "test_userdict", "test_userlist", "test_deque", "test_list",
+    "test_tuple", "test_dict", "test_set", "test_range", "test_slice", "test_iter", "test_itertools", "test_functools",
+    "test_operator", "test_augassign", "test_binop", "test_compare", "test_richcmp", "test_bool", "test_int", "test_float",
+    "test_complex", "test_fstring", "test_string", "test_format", "test_random", "test_heapq", "test_bisect", "test_builtin",
+)
+"""Containers, numbers, text, and the functions that work on them."""
+
+MODULES = (*CONTROL, *OBJECTS, *VALUES)
+
+NO_BOUND = frozenset({"test_coroutines", "test_asyncgen", "test_sys_settrace"})
+"""Modules about frames that are never captured: their share is told, and has no bound."""
+
+WAYS = ("replay", "1", "2", "3", "5", "7")
+"""How tests are run: each frame by its entry; the same with traces that stop before their n-th instruction."""
+
+QUARTERS = 4
+
+
+def quarter(number: int) -> tuple[str, ...]:
+    """Every fourth module, from the `number`-th on."""
+    return MODULES[number % QUARTERS :: QUARTERS]
+
+
+def quarter_of_commit() -> int:
+    """The number of the quarter that belongs to the checked-out commit, by its hash; `QUARTER=n` in the environment overrides it."""
+    asked = os.environ.get("QUARTER")
+    if asked is not None:
+        return int(asked) % QUARTERS
+    told = subprocess.run(["git", "rev-parse", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True)
+    return int(told.stdout.strip() or "0", 16) % QUARTERS

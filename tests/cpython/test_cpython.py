@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cpython.modules import MODULES
-from tests.cpython.run import WAYS, compare
+from tests.cpython.modules import MODULES, WAYS
+from tests.cpython.run import compare, details
 
 QUICK = {("test_scope", "replay"), ("test_with", "replay"), ("test_listcomps", "replay"), ("test_scope", "3"), ("test_with", "1")}
 """What every push runs."""
@@ -24,6 +24,5 @@ def test_outcomes_are_the_same(module: str, how: str) -> None:
     compared = compare(module, how)
     print(compared)
     assert compared.tests > 0
-    assert compared.figures["captures"] > 0
-    assert not compared.figures["faults"], "\n".join(compared.figures["faults"][:3])
-    assert not compared.different, compared.different
+    assert compared.found.figures["captures"] > 0
+    assert compared.is_same, "\n".join(details(compared))
