@@ -72,6 +72,16 @@ def traced(own: Own, counts: dict[types.CodeType, Counter]) -> Iterator[None]:
         threading.settrace(None)  # type: ignore[arg-type]
 
 
+def untraced(function: Callable, *args: Any) -> Any:
+    """Call a function whose frames are not to be counted."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        return function(*args)
+    finally:
+        sys.settrace(tracer)
+
+
 def total(counts: dict[types.CodeType, Counter]) -> int:
     """The canonical instructions behind counts of original ones."""
     return sum(_canonical(code, found) for code, found in counts.items())
