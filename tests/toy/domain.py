@@ -60,8 +60,10 @@ class ToyDomain(Domain):
         if "hooks" not in vars(found):
             return NOT_HANDLED  # it is being made
         session.guard("CALL", real.source, (has_fact, (found.size, found.tracked), f"{{}} has size {found.size}"))
-        storage = session.toy_storages.setdefault(id(found.storage), len(session.toy_storages))
-        fact = ToyFact(found.size, storage, found.tracked)
+        known = session.toy_storages
+        if id(found.storage) not in known:
+            session.journal.set_item(known, id(found.storage), len(known))
+        fact = ToyFact(found.size, known[id(found.storage)], found.tracked)
         return session.record(INPUT, (), {}, Array, fact, real=real)
 
     def apply(self, session: Any, op: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:

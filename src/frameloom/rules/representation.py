@@ -21,7 +21,7 @@ OPEN = object()
 
 def once(m: Machine, self: Obj, again: str, make: Callable[[], Value]) -> Value:
     """`make()`, or the text for an object whose representation contains itself."""
-    around = m.memory.setdefault(OPEN, [])
+    around = m.memory[OPEN] if OPEN in m.memory else m.remember(OPEN, [])
     if any(other is self for other in around):
         return Const(again)
     around.append(self)

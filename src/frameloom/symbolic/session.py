@@ -123,8 +123,13 @@ class Session:
     def alloc_bound(self, cls: type, body: Any = None) -> Obj:
         """As `alloc`, for an object that perhaps cannot be made anew (its layout's `is_bound` tells): where it turns out to
         outlive the trace, the capture begins again and breaks here."""
-        self.binds = True
+        self.will_bind()
         return self.alloc(cls, body)
+
+    def will_bind(self) -> None:
+        """Something was made or looked at that perhaps cannot outlive the trace: the end of the capture asks."""
+        if not self.binds:
+            self.journal.set_field(self, "binds", True)
 
 
 MANY_PER_SOURCE = frozenset(

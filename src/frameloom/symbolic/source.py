@@ -240,7 +240,10 @@ def _function_part(name: str) -> Step:
 
 
 def _closure_cell(base: types.FunctionType, index: int) -> Any:
-    return base.__closure__[index]
+    try:
+        return (base.__closure__ or ())[index]
+    except IndexError:
+        raise Missing(index) from None
 
 
 def _contents(cell: types.CellType, _: Any) -> Any:

@@ -116,15 +116,15 @@ def set_function_attribute(frame: Frame, flag: int) -> None:
 def _set_part(frame: Frame, made: Obj, flag: int, value: Value) -> None:
     if made.real is not None:
         raise GraphBreak("FL505", "a function that is still being made")
-    body = made.body
+    set_field = frame.session.journal.set_field
     if flag == CLOSURE:
-        body.closure = tuple_.items(frame.session, value.body)
+        set_field(made.body, "closure", tuple_.items(frame.session, value.body))
     elif flag == ANNOTATIONS:
-        body.annotations = _annotations(frame, value)
+        set_field(made.body, "annotations", _annotations(frame, value))
     elif flag == KWDEFAULTS:
-        body.kwdefaults = value
+        set_field(made.body, "kwdefaults", value)
     else:
-        body.defaults = value
+        set_field(made.body, "defaults", value)
 
 
 def _annotations(frame: Frame, value: Value) -> Value:

@@ -214,7 +214,7 @@ def materialise(session: Any, body: SetBody) -> None:
     handles = [_handle_of_real(member, session.observe.constant(member)) for member in members]
     known = body.known
     history: list[tuple] = [("given", tuple(handles), Lazy(real))]
-    session.binds = True
+    session.will_bind()
     if _is_fixed(body) and all(handle is member for handle, member in zip(handles, members)):
         history = [("constant", real.object)] if type(real.object) is frozenset else history
     full = {handle: session.observe.constant(member) for handle, member in zip(handles, members)}
