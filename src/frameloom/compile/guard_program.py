@@ -7,6 +7,7 @@ The reference is `Guard.holds`.  Each step and each check has one row here; what
 from __future__ import annotations
 
 import collections
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable
@@ -49,7 +50,7 @@ def lower(guards: Iterable[Guard], code: types.CodeType) -> Lowered:
 
 # -- order -----------------------------------------------------------------------------------------------------------
 
-_ROOT_RANK = {"local": 0, "cell": 1, "function_globals": 2, "global": 3, "builtin": 4, "const": 5}
+_ROOT_RANK = {"local": 0, "cell": 1, "function_globals": 2, "global": 3, "builtin": 4, "const": 5, "handled": 9}
 _CHECK_RANK = {"TYPE": 0, "IS": 1, "EQUAL": 2, "TENSOR": 3, "CALL": 8, "SAME": 6, "DISTINCT": 9, "SIZES": 9, "STORAGES": 9}
 
 
@@ -137,12 +138,22 @@ def _root_const(writer: _Writer, source: Source, guard: int) -> int:
     return writer.step("CONST", 0, writer.constant(source.key), guard)
 
 
+def _called(function: Callable[[], Any]) -> Any:
+    return function()
+
+
+def _root_handled(writer: _Writer, source: Source, guard: int) -> int:
+    asked = writer.step("CONST", 0, writer.constant(sys.exception), guard)
+    return writer.step("PY_STEP", asked, writer.constant(_called), guard)
+
+
 ROOTS: dict[str, Callable[[_Writer, Source, int], int]] = {
     "local": lambda w, s, g: w.step("LOCAL", 0, w.argument(s.key), g),
     "cell": lambda w, s, g: w.step("CELL", 0, w.code.co_freevars.index(s.key), g),
     "global": lambda w, s, g: w.step("GLOBAL", 0, w.constant(s.key), g),
     "builtin": lambda w, s, g: w.step("BUILTIN", 0, w.constant(s.key), g),
     "function_globals": lambda w, s, g: w.step("GLOBALS", 0, 0, g),
+    "handled": _root_handled,
     "const": _root_const,
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, NamedTuple
 
 from frameloom.interpreter.frame import Checkpoint, Frame
@@ -86,17 +85,9 @@ def _raises_again(instruction: Any) -> bool:
 
 
 def _require_no_context(session: Any, body: ExceptionBody) -> None:
-    """An exception's context is what the callers of the root handle, unless the trace handles one itself."""
-    if body.context is not NONE:
-        return
-    if session.ambient is not None:
-        raise GraphBreak("FL005", "raised while a caller handles an exception")
-    session.guard("CALL", session.sources.const(sys.exception), (nothing_handled, None, "no exception is being handled"))
-
-
-def nothing_handled(_: Any, __: Any) -> bool:
-    """The guard of traces that raise: no caller handles an exception."""
-    return sys.exception() is None
+    """An exception has no context only where nobody handles one, the callers of the root included."""
+    if body.context is NONE:
+        session.handling()
 
 
 def forget_origin(frame: Frame, exception: Value) -> None:

@@ -91,12 +91,15 @@ class Machine:
         """The signal for raising an exception, its context set as CPython sets it."""
         from frameloom.symbolic.layouts import exception as parts
 
-        handled = self.session.handled
-        if handled is not None and handled is not exception and type(exception) is Obj:
-            if exception.real is None:
-                self.journal.set_field(exception.body, "context", handled)
-            else:
-                raise GraphBreak("FL005", "an exception that exists already is raised while another is handled")
+        session = self.session
+        handled = session.handled
+        if handled is not None and handled is not exception and type(exception) is Obj and exception.real is not None:
+            raise GraphBreak("FL005", "an exception that exists already is raised while another is handled")
+        if handled is None and session.ambient is not None:
+            handled = session.handling()
+        if handled is not None and handled is not exception and type(exception) is Obj and exception.real is None:
+            parts.leave_context(session, handled, exception)
+            self.journal.set_field(exception.body, "context", handled)
         return SymbolicRaise(exception)
 
     def fold(self, function: Callable, *values: Any, **named: Any) -> Value:

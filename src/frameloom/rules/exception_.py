@@ -241,7 +241,7 @@ for _found in types.TracebackType.__dict__.values():
 
 @function(sys.exc_info)
 def exc_info(m: Machine) -> Value:
-    handled = m.session.handled
+    handled = m.session.handling()
     if handled is None:
         return m.tuple([NONE, NONE, NONE])
     return m.tuple([m.observe.constant(handled.cls), handled, stand_in(m, handled)])
@@ -249,7 +249,7 @@ def exc_info(m: Machine) -> Value:
 
 @function(sys.exception)
 def current_exception(m: Machine) -> Value:
-    return m.session.handled or NONE
+    return m.session.handling() or NONE
 
 
 # -- text and notes --------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from frameloom.symbolic.journal import Journal
 from frameloom.symbolic.observe import Observer
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.source import Source, Sources
-from frameloom.symbolic.values import Node, Obj, Value
+from frameloom.symbolic.values import Const, Node, Obj, Value
 
 
 MOST_DEPTH = 180
@@ -66,6 +66,15 @@ class Session:
         """The user's instruction being run: (program, index, where of the caller), or None outside a frame."""
         frame = self.frame
         return None if frame is None else (frame.program, frame.index, frame.called_from)
+
+    # -- exceptions ----------------------------------------------------------------------------------------------
+    def handling(self) -> Value | None:
+        """The exception being handled, by the trace or by the callers of its root: where it is not by the trace, that is looked
+        at."""
+        if self.handled is not None:
+            return self.handled
+        found = self.observe.wrap(self.ambient, self.sources.handled())
+        return None if type(found) is Const else found
 
     # -- rollback ------------------------------------------------------------------------------------------------
     def mark(self) -> int:

@@ -7,6 +7,7 @@ entry.
 
 from __future__ import annotations
 
+import sys
 import types
 from collections import OrderedDict, deque
 from typing import Any, Callable, NamedTuple
@@ -119,6 +120,10 @@ class Sources:
         """The globals dictionary of the running function, for guards only."""
         return self._root("function_globals", None)
 
+    def handled(self) -> Source:
+        """The exception that the callers of the root function handle, or None."""
+        return self._root("handled", None)
+
     def const(self, value: Any) -> Source:
         return self._root("const", value, id(value))
 
@@ -154,12 +159,18 @@ def _guards_only(out: Any, key: Any) -> None:
     raise AssertionError("this source is guarded, never loaded")
 
 
+def _emit_handled(out: Any, key: Any) -> None:
+    out.begin_call(sys.exception)
+    out.call(0)
+
+
 ROOTS: dict[str, Step] = {
     "local": Step(lambda s, k: _from(s.locals, k), lambda out, k: out.load_fast(k), lambda _, k: k),
     "cell": Step(lambda s, k: _from(s.closure, k), lambda out, k: out.load_closure(k), lambda _, k: f"<cell {k}>"),
     "global": Step(lambda s, k: _from(s.globals, k), lambda out, k: out.load_global(k), lambda _, k: f"globals.{k}"),
     "builtin": Step(lambda s, k: _from(s.builtins, k), lambda out, k: out.load_global(k), lambda _, k: f"builtins.{k}"),
     "function_globals": Step(lambda s, k: s.globals, _guards_only, lambda _, k: "globals()"),
+    "handled": Step(lambda s, k: sys.exception(), _emit_handled, lambda _, k: "sys.exception()"),
     "const": Step(lambda s, k: k, lambda out, k: out.load_const(k), _const_text),
 }
 

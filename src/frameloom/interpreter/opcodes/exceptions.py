@@ -20,9 +20,10 @@ def raise_varargs(frame: Frame, count: int) -> None:
     session = frame.session
     m = session.machine
     if count == 0:
-        if session.handled is None:
+        handled = session.handling()
+        if handled is None:
             raise m.error(RuntimeError, "No active exception to reraise")
-        raise SymbolicRaise(session.handled)
+        raise SymbolicRaise(handled)
     exception = instance(m, frame.stack[-count])
     if count == 2:
         cause = frame.stack[-1]

@@ -50,6 +50,21 @@ def set_part(session: Any, obj: Obj, name: str, value: Value) -> None:
     session.operation("exception.set", obj, _DESCRIPTORS[name], value)
 
 
+def leave_context(session: Any, handled: Value, exception: Obj) -> None:
+    """Where `exception` is what one in the contexts of `handled` was raised in, cut it off: it is raised again in the course of
+    handling itself, and contexts must not go round.
+
+    A real exception whose context was never looked at cannot have one that the trace has made.
+    """
+    seen: set[int] = set()
+    while type(handled) is Obj and type(context := handled.body.context) is Obj and id(handled) not in seen:
+        if context is exception:
+            set_part(session, handled, "context", NONE)
+            return
+        seen.add(id(handled))
+        handled = context
+
+
 @register(BaseException)
 class ExceptionLayout(Layout):
     """BaseException and everything below it."""

@@ -1,0 +1,70 @@
+"""What is being handled when a captured function is called is part of what it sees."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.rules.running import compared, whole
+
+
+def asked():
+    return sys.exception(), sys.exc_info()[:2]
+
+
+def caught():
+    try:
+        {}["missing"]
+    except KeyError as error:
+        return error.__context__, error.args
+
+
+def raised_again():
+    try:
+        raise
+    except BaseException as error:
+        return type(error), error.__context__
+
+
+def around():
+    first = ValueError(1)
+    try:
+        try:
+            raise first
+        except ValueError:
+            try:
+                raise KeyError(2)
+            except KeyError:
+                raise first
+    except ValueError as error:
+        second = error.__context__
+        return error is first, type(second), second.__context__
+
+
+def in_callers(function):
+    try:
+        raise OSError("handled by the caller")
+    except OSError:
+        return function()
+
+
+@pytest.mark.parametrize("function", [asked, caught, around])
+def test_nothing_is_handled(function):
+    whole(function)
+
+
+@pytest.mark.parametrize("function", [asked, caught, raised_again, around])
+def test_callers_handle_something(function):
+    from frameloom.symbolic.domain import Domain
+    from tests.differential.compiled import Compiled
+
+    compiler = Compiled(Domain(), replay=True)
+    run = compiler.of(function)
+    for call in (lambda each: each(), in_callers, lambda each: each(), in_callers):
+        assert repr(call(run)) == repr(call(function))
+    assert not compiler.faults
+
+
+def test_handlers_of_the_trace_hide_those_of_callers():
+    compared(lambda: in_callers(raised_again), (), 2, tuple)
