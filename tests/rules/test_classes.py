@@ -9,7 +9,7 @@ import typing
 
 import pytest
 
-from tests.rules.running import breaks, whole
+from tests.rules.running import breaks, compared, whole
 
 
 class Base:
@@ -434,3 +434,40 @@ def text_with_an_address():
 
 def test_text_with_an_address_breaks():
     breaks("FL501", text_with_an_address)
+
+
+class Callable:
+    def __call__(self, *args):
+        return len(args)
+
+
+def class_methods_of_what_is_no_function():
+    class Chained:
+        @classmethod
+        @classmethod
+        def twice(cls):
+            return cls
+
+        @classmethod
+        @property
+        def read(cls):
+            return cls
+
+        called = classmethod(Callable())
+        largest = classmethod(max)
+
+    found = []
+    for name in ("twice", "read", "called", "largest"):
+        for holder in (Chained, Chained()):
+            bound = getattr(holder, name)
+            found.append((type(bound), bound is Chained))
+            try:
+                result = bound() if name != "read" else None
+            except TypeError as error:
+                result = type(error)
+            found.append(result is Chained or result)
+    return found
+
+
+def test_class_methods_bind_what_they_wrap_as_this_python_does():
+    compared(class_methods_of_what_is_no_function, (), 2, tuple)

@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from frameloom.symbolic.domain import Domain
+
+from tests.differential.compiled import Compiled
 from tests.rules.running import compared, whole
 
 
@@ -56,9 +59,6 @@ def test_nothing_is_handled(function):
 
 @pytest.mark.parametrize("function", [asked, caught, raised_again, around])
 def test_callers_handle_something(function):
-    from frameloom.symbolic.domain import Domain
-    from tests.differential.compiled import Compiled
-
     compiler = Compiled(Domain(), replay=True)
     run = compiler.of(function)
     for call in (lambda each: each(), in_callers, lambda each: each(), in_callers):
@@ -68,3 +68,25 @@ def test_callers_handle_something(function):
 
 def test_handlers_of_the_trace_hide_those_of_callers():
     compared(lambda: in_callers(raised_again), (), 2, tuple)
+
+
+def fail():
+    raise ValueError
+
+
+def frame_of_a_traceback():
+    try:
+        fail()
+    except ValueError as error:
+        traceback = error.__traceback__
+    return traceback.tb_frame is sys._getframe(), traceback.tb_next.tb_frame is traceback.tb_frame
+
+
+def calls_what_asks():
+    found = frame_of_a_traceback()
+    return found, [str(each) for each in found]
+
+
+@pytest.mark.parametrize("function", [frame_of_a_traceback, calls_what_asks])
+def test_a_function_that_asks_for_its_frame_has_one(function):
+    compared(function, (), 2, tuple)

@@ -134,6 +134,12 @@ def _break(session: Session, suspended: Suspend) -> Break:
     if reads_frame and len(frames) > 1:
         frames.pop()
         _take_back(session, frames[-1])
+    asking = next((position for position, frame in enumerate(frames) if _names_reader(frame)), None)
+    if asking == 0:
+        reads_frame, asking = True, 1
+    if asking is not None and asking < len(frames):
+        del frames[asking:]
+        _take_back(session, frames[-1])
     frames = _that_can_wait(session, frames)
     for frame in frames:
         _resolve_cells(session, frame)
@@ -141,6 +147,7 @@ def _break(session: Session, suspended: Suspend) -> Break:
 
 
 FRAME_READERS = (sys._getframe, inspect.currentframe)
+READER_NAMES = frozenset(reader.__name__ for reader in FRAME_READERS)
 
 
 def _reads_frame(session: Session, frame: Frame) -> bool:
@@ -148,6 +155,12 @@ def _reads_frame(session: Session, frame: Frame) -> bool:
     must run as a whole."""
     found = {id(session.observe.peek(value)) for value in frame.stack if type(value) in (Const, Obj)}
     return any(id(reader) in found for reader in FRAME_READERS)
+
+
+def _names_reader(frame: Frame) -> bool:
+    """Whether the function may ask for its frame before or after the break, and compare it with one that it has from elsewhere, a
+    traceback for instance."""
+    return not READER_NAMES.isdisjoint(frame.program.code.co_names)
 
 
 def _take_back(session: Session, frame: Frame) -> None:

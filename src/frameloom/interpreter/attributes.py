@@ -296,9 +296,16 @@ def _bind_static(m: Machine, found: Value, obj: Value | None, owner: Any, link: 
     return wrapped_of(m, found)
 
 
+CHAINS = classmethod(property(lambda cls: True)).__get__(None, object) is True
+"""Whether a class method binds what it wraps by that object's own `__get__`, which CPython 3.13 does no more."""
+
+
 def _bind_classmethod(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
+    wrapped = wrapped_of(m, found)
     owner_value = owner if isinstance(owner, Value) else m.observe.constant(owner)
-    return bind_descriptor(m, wrapped_of(m, found), owner_value, owner_value.cls)
+    if CHAINS and wrapped.cls is not types.FunctionType and m.observe.type_lookup(wrapped.cls, "__get__") is not ABSENT:
+        return bind_descriptor(m, wrapped, owner_value, owner_value)
+    return m.session.alloc(types.MethodType, MethodBody(wrapped, owner_value))
 
 
 def _bind_member(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from frameloom.interpreter.attributes import get_attribute
+from frameloom.interpreter.formatting import convert
 from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import get_item
 from frameloom.interpreter.registry import opcode
+from frameloom.interpreter.stores import dict_get, dict_set
 from frameloom.symbolic.layouts import tuple_
-from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
+from frameloom.symbolic.signals import SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Value, boolean
 
 MAPPING_FLAG, SEQUENCE_FLAG, MATCH_SELF_FLAG = 1 << 6, 1 << 5, 1 << 22
@@ -30,18 +33,39 @@ def match_sequence(frame: Frame, arg: Any) -> None:
 def match_keys(frame: Frame, arg: Any) -> None:
     m = frame.session.machine
     subject, keys = frame.stack[-2], frame.stack[-1]
-    if subject.cls is not dict:
-        raise GraphBreak("FL001", f"mapping pattern on {subject.cls.__name__}")
-    from frameloom.interpreter.stores import dict_get
+    frame.stack.append(_match_keys(m, subject, tuple_.items(m.session, keys.body)))
 
-    found = []
-    for key in tuple_.items(m.session, keys.body):
-        value = dict_get(m, subject, key)
+
+def _match_keys(m: Machine, subject: Value, keys: list[Value]) -> Value:
+    """The values under all keys as a tuple, or None where one is missing."""
+    found: list[Value] = []
+    if not keys:
+        return m.tuple(found)
+    seen = m.dict()
+    look_up = _reader(m, subject)
+    for key in keys:
+        if dict_get(m, seen, key) is not ABSENT:
+            shown = m.need_constant(convert(m, "repr", key), "FL205", "text known at run time only")
+            raise m.error(ValueError, f"mapping pattern checks duplicate key ({shown})")
+        dict_set(m, seen, key, NONE)
+        value = look_up(key)
         if value is ABSENT:
-            frame.stack.append(NONE)
-            return
+            return NONE
         found.append(value)
-    frame.stack.append(m.tuple(found))
+    return m.tuple(found)
+
+
+def _reader(m: Machine, subject: Value) -> Callable[[Value], Value]:
+    """How a pattern reads a mapping: by `get`, with a default of its own."""
+    if subject.cls is dict:
+        return lambda key: dict_get(m, subject, key)
+    get, missing = get_attribute(m, subject, "get"), m.session.alloc(object)
+
+    def read(key: Value) -> Value:
+        value = m.invoke(get, [key, missing], {})
+        return ABSENT if value is missing else value
+
+    return read
 
 
 @opcode("MATCH_CLASS")
@@ -66,9 +90,11 @@ def _match_class(m: Machine, subject: Value, cls_value: Value, names: list[Value
             found.append(subject)
         else:
             names = [*positional, *names]
-    if len({name.value for name in names}) != len(names):
-        raise m.error(TypeError, f"{cls.__name__}() got multiple sub-patterns for attribute")
+    seen: set[str] = set()
     for name in names:
+        if name.value in seen:
+            raise m.error(TypeError, f"{cls.__name__}() got multiple sub-patterns for attribute {name.value!r}")
+        seen.add(name.value)
         try:
             found.append(get_attribute(m, subject, name.value))
         except SymbolicRaise as signal:
