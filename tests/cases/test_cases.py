@@ -21,8 +21,6 @@ REPORTS = 44
 REPORTS_EQUAL_AT_LEAST = 34
 # The compiled function is a generator function: it runs eagerly, and its body has no other function to capture.
 NOTHING_TO_CAPTURE = frozenset({"r32_compiled_function_is_generator"})
-# An open point: NumPy arrays are not captured yet (FL304), and this case has nothing else.  To go when they are.
-NUMPY_ALONE = frozenset({"r59_numpy_inplace_methods"})
 
 
 def names(folder: str) -> list[str]:
@@ -68,4 +66,4 @@ def test_most_reports_are_equal(results) -> None:
 
 def test_equal_cases_are_captured(results) -> None:
     empty = [name for name, result in results.items() if result["verdict"] == "same" and not result["ops"]]
-    assert set(empty) == NOTHING_TO_CAPTURE | NUMPY_ALONE
+    assert set(empty) == NOTHING_TO_CAPTURE

@@ -191,7 +191,7 @@ ROWS = (
         "apply the transform outside: transform the compiled function's caller"),
     BreakKind(
         "FL304", "NumPy array",
-        "NumPy's operations are not graph operations; arrays and tensors may share memory.",
+        "Only what torch computes bit for bit as NumPy does is in the graph; NumPy itself does the rest.",
         "use the torch operation of the same meaning"),
     BreakKind(
         "FL305", "tensor subclass or override of torch functions",

@@ -22,7 +22,7 @@ import frameloom.pytorch.rules.strides  # noqa: F401
 import frameloom.pytorch.rules.tracing  # noqa: F401
 import frameloom.pytorch.rules.whole  # noqa: F401
 from frameloom.pytorch import attributes, inputs, modes, operations, operators, record, shapes
-from frameloom.pytorch.constants import CONSTANT_CLASSES
+from frameloom.pytorch.additions import AT_THE_END, CONSTANT_CLASSES
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.graph import finish
 from frameloom.pytorch.state import State
@@ -76,6 +76,8 @@ class TorchDomain(Domain):
     def ended(self, session: Any, broke: bool) -> None:
         if broke:
             modes.at_break(session.torch)
+        for ask in AT_THE_END:
+            ask(session.torch)
 
     def input(self, session: Any, real: Any) -> Node:
         return inputs.tensor_input(session, session.torch, real)

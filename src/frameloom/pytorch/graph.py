@@ -38,19 +38,22 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
 
     Raises BackendError where the backend does.
     """
-    live = live_nodes(state, outputs)
+    told = [*outputs, *state.alarms]
+    live = live_nodes(state, told)
     if not live:
         shapes.add_guard(state.session, state)
         return None
-    given = used_inputs(live, outputs)
-    module = build_module(live, given, outputs)
+    given = used_inputs(live, told)
+    module = build_module(live, given, told)
     guard_storages(state, given)
     function = call_backend(backend, module, examples(state, module, given))
     shapes.add_guard(state.session, state)  # after the backend, which may ask more about sizes
     if any(node.target in (SET_GRAD, ENTER_INFERENCE) for node in live):
         function = keeping_grad_mode(function)
+    if state.alarms:
+        function = failing_by_alarms(function, len(outputs))
     made = TorchGraphCall(function, given, outputs, lambda: module.code.strip(), len(live))
-    made.may_fail = any(map(may_fail, live))
+    made.may_fail = bool(state.alarms) or any(map(may_fail, live))
     made.writes_inputs = any(root.target is INPUT for node in live for root in state.writes.get(node, ()))
     made.draws = any(node in state.impure for node in live)
     made.graph_module = module
@@ -165,5 +168,21 @@ def keeping_grad_mode(function: Callable) -> Callable:
                 torch._C._InferenceMode(inference).__enter__()
             torch._C._set_grad_enabled(before)
             raise
+
+    return run
+
+
+class Alarm(Exception):
+    """A graph met values of which eager has more to say: raised by its call, and caught by the entry."""
+
+
+def failing_by_alarms(function: Callable, outputs: int) -> Callable:
+    """A graph whose last results, behind `outputs` others, are alarms: truth values that should be False."""
+
+    def run(*given: Any) -> Any:
+        results = function(*given)
+        if any(map(bool, results[outputs:])):
+            raise Alarm
+        return results[:outputs]
 
     return run

@@ -25,12 +25,14 @@ class State:
 
     views: node -> View; members: root node -> the nodes that share its storage; written: root nodes whose storage the trace
     wrote to; impure: nodes of operations that must run whoever reads them; sizes: (node, fact, dimension) -> node of a size;
-    numbers: host node -> its symbolic number, for inputs asked of `number_input(state, node)`.
+    numbers: host node -> its symbolic number, for inputs asked of `number_input(state, node)`;
+    arrays: the real arrays of NumPy that were looked at; alarms: the nodes of truth values that are True where NumPy would warn.
     """
 
     __slots__ = (
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
-        "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts", "regions",
+        "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts", "regions", "arrays",
+        "alarms",
     )
 
     def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None) -> None:
@@ -54,6 +56,8 @@ class State:
         self.number_input = number_input
         self.regions: dict[Any, Any] = {}
         self.entry_facts: dict[Node, Any] = {}
+        self.arrays: list[Any] = []
+        self.alarms: list[Node] = []
 
     @property
     def modes(self) -> tuple:

@@ -13,7 +13,7 @@ import numpy
 
 from frameloom.interpreter import operators
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import RULES
+from frameloom.interpreter.registry import RULES, rule
 from frameloom.pytorch.arrays.layouts import SCALARS, ScalarBody
 from frameloom.pytorch.operators import counts_as_number
 from frameloom.rules.known import WHOLE, whole
@@ -83,7 +83,7 @@ def name_of(function: Any) -> str:
 def folding(function: Callable) -> Callable:
     """A rule that computes at capture, for known arguments."""
 
-    def rule(m: Machine, *args: Value, **kwargs: Value) -> Value:
+    def compute(m: Machine, *args: Value, **kwargs: Value) -> Value:
         given = [host_of(m, value) for value in args]
         named = {name: host_of(m, value) for name, value in kwargs.items()}
         unknown = [value for value, found in zip((*args, *kwargs.values()), (*given, *named.values())) if found is MISSING]
@@ -91,7 +91,7 @@ def folding(function: Callable) -> Callable:
             raise GraphBreak("FL304", f"{name_of(function)} of an object of class {unknown[0].cls.__name__}")
         return fold(m, function, given, named)
 
-    return rule
+    return compute
 
 
 UFUNCS = tuple({found for found in vars(numpy).values() if type(found) is numpy.ufunc})
@@ -101,7 +101,7 @@ OF_NUMBERS = tuple(
 """Functions beside the universal ones that give a scalar for host numbers and tuples of them."""
 
 for _target in (*UFUNCS, *OF_NUMBERS, numpy.dtype, numpy.finfo, numpy.iinfo, *SCALARS):
-    RULES[_target] = folding(_target)
+    rule(_target)(folding(_target))
 
 
 # -- operators and methods of scalars ---------------------------------------------------------------------------------
@@ -117,12 +117,12 @@ SLOTS = frozenset(
 def _slot_rule(slot: Any) -> Callable:
     apply = folding(slot)
 
-    def rule(m: Machine, self: Value, *args: Value, **kwargs: Value) -> Value:
+    def operate(m: Machine, self: Value, *args: Value, **kwargs: Value) -> Value:
         if not is_scalar(self):
             raise GraphBreak("FL304", f"{name_of(slot)} of a {self.cls.__name__}")
         return apply(m, self, *args, **kwargs)
 
-    return rule
+    return operate
 
 
 for _cls in {base for cls in SCALARS for base in cls.__mro__ if issubclass(base, numpy.generic)}:

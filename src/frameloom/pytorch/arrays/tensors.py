@@ -1,4 +1,4 @@
-"""Where NumPy's scalars meet functions of torch."""
+"""Where NumPy's objects meet functions of torch: scalars as arguments, arrays and tensors over one memory."""
 
 from __future__ import annotations
 
@@ -11,22 +11,16 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import RULES
 from frameloom.pytorch import record
 from frameloom.pytorch.arguments import TAKERS, Arguments
-from frameloom.pytorch.arrays.scalars import ScalarBody, is_scalar, number_in
+from frameloom.pytorch.arrays.layouts import NUMPY, ArrayBody, ScalarBody
+from frameloom.pytorch.arrays.scalars import is_scalar, number_in
+from frameloom.pytorch.arrays.spec import DTYPES, Spec, is_contiguous
+from frameloom.pytorch.arrays.storage import BASE, CLONE, call, elements_of, is_array, root_of
+from frameloom.pytorch.facts import TensorFact
 from frameloom.symbolic.layouts import list_, tuple_
 from frameloom.symbolic.layouts.list_ import ListBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import Const, Obj, Value
-
-TORCH_DTYPES: dict[Any, torch.dtype] = {
-    numpy.dtype(name): getattr(torch, torch_name)
-    for name, torch_name in {
-        "bool": "bool", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8",
-        "float32": "float32", "float64": "float64",
-    }.items()
-}
-"""The dtypes that arrays and tensors have in common and whose arithmetic is the same."""
-
+from frameloom.symbolic.values import Const, Node, Obj, Value
 
 def _take_scalar(arguments: Arguments, value: Obj) -> Any:
     """A float64 is a float; torch's functions do not agree on which of the other scalars they take."""
@@ -43,9 +37,11 @@ def _by_dtype(function: Any) -> None:
 
     def rule(m: Machine, *args: Value, **kwargs: Value) -> Any:
         data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
+        if data is not None and is_array(data):
+            return _of_array(m, function, data, args[1:] or kwargs)
         if data is None or not holds_scalar(m, data):
             return NotImplemented
-        dtype = TORCH_DTYPES.get(data.body.scalar.dtype) if is_scalar(data) else None
+        dtype = DTYPES.get(data.body.scalar.dtype) if is_scalar(data) else None
         if dtype is None or not args:
             raise GraphBreak("FL304", f"torch.{function.__name__} of NumPy's scalars")
         return record.apply(m.session.torch, function, [number_in(data), *args[1:]], {"dtype": Const(dtype), **kwargs})
@@ -66,3 +62,58 @@ def holds_scalar(m: Machine, value: Value) -> bool:
 
 for _function in (torch.tensor, torch.as_tensor, torch.asarray):
     _by_dtype(_function)
+
+
+# -- arrays and tensors over one memory ----------------------------------------------------------------------------------
+
+
+DETACH = vars(BASE)["detach"]
+
+
+def from_numpy(m: Machine, array: Value) -> Value:
+    """A tensor over the memory of an array.  What is written to either from here on is written in the graph."""
+    if not is_array(array):
+        return NotImplemented
+    root, at = root_of(array), array
+    while at.body.view is not None:
+        if not at.body.view.aliases:
+            raise GraphBreak("FL304", "a tensor over an array that runs backwards")
+        at = at.body.view.parent
+    if root.body.written:
+        raise GraphBreak("FL304", "a tensor over an array that was written to")
+    if not root.body.exposed and root.body.shares is None:
+        m.journal.set_field(root.body, "exposed", True)
+        m.session.binds = True
+    return call(m, DETACH, elements_of(m, array))
+
+
+RULES[torch.from_numpy] = from_numpy
+
+
+def _of_array(m: Machine, function: Any, array: Value, further: Any) -> Value:
+    """torch.tensor of an array is a copy; the others give a tensor over its memory."""
+    if further:
+        raise GraphBreak("FL304", f"torch.{function.__name__} of an array, with further arguments")
+    if function is not torch.tensor:
+        return from_numpy(m, array)
+    if not is_contiguous(array.body.spec):
+        raise GraphBreak("FL304", "a copy of an array that is not in the order of C")
+    return call(m, CLONE, elements_of(m, array))
+
+
+def numpy_of(m: Machine, tensor: Value, **kwargs: Value) -> Any:
+    """An array over the memory of a tensor."""
+    if kwargs or type(tensor) is not Node or type(tensor.fact) is not TensorFact or tensor.cls is not torch.Tensor:
+        return NotImplemented
+    fact = tensor.fact
+    dtype = FROM_TORCH.get(fact.dtype)
+    if dtype is None or fact.requires_grad or fact.symbolic or fact.device.type != "cpu" or fact.conj or fact.neg or fact.inference:
+        return NotImplemented
+    if any(size < 2 for size in fact.sizes):
+        raise GraphBreak("FL304", "the strides of an array over a tensor with a dimension of one element")
+    spec = Spec(dtype, fact.sizes, tuple(stride * dtype.itemsize for stride in fact.strides))
+    return m.session.alloc(numpy.ndarray, ArrayBody(spec, tensor, None, tensor))
+
+
+FROM_TORCH = {dtype: found for found, dtype in DTYPES.items()}
+RULES[NUMPY] = numpy_of
