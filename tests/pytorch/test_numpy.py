@@ -472,3 +472,36 @@ def test_arrays_made_inside(backend: str) -> None:
 @pytest.mark.parametrize("program", ARRAYS[:15] + ARRAYS[15:21])
 def test_arrays_with_aot(program: Callable) -> None:
     check(program, lambda: (numbers(I8, 3, 4),), whole=False, backend="aot_eager")
+
+
+# -- gradients --------------------------------------------------------------------------------------------------------
+
+
+def test_array_of_a_tensor_asks_whether_it_requires_grad() -> None:
+    compiled = frameloom.compile(lambda x: x.numpy() * 2, backend="eager")
+    with torch.no_grad():
+        for grad in (False, True, False):
+            x = torch.ones(3).requires_grad_(grad)
+            assert outcome(compiled, (x,)) == outcome(lambda x: x.numpy() * 2, (x,))
+
+
+def writes_behind_autograd(x: torch.Tensor, w: torch.Tensor) -> Any:
+    array = x.detach().numpy()
+    y = (x * w).sum()
+    array[0] = 5
+    y.backward()
+    return w.grad
+
+
+def test_autograd_does_not_see_what_numpy_writes() -> None:
+    make = lambda: (torch.ones(3), torch.ones(3, requires_grad=True))  # noqa: E731
+    found = []
+    for function in (frameloom.compile(writes_behind_autograd, backend="eager"), writes_behind_autograd):
+        found.append(picture(function(*make())))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("dtype", [F8, F4], ids=str)
+def test_sort_of_odd_numbers(dtype: np.dtype) -> None:
+    check(lambda a: (np.sort(a), a.sort(), a), lambda: (specials(dtype),))
+    check(lambda a: (np.sort(a), a.sort(), a), lambda: (specials(dtype)[2:],))

@@ -11,9 +11,9 @@ from frameloom.interpreter.machine import Machine
 from frameloom.pytorch import record
 from frameloom.pytorch.arrays.layouts import ArrayBody, View
 from frameloom.pytorch.arrays.spec import DTYPES, Spec, is_contiguous
-from frameloom.pytorch.state import State
+from frameloom.pytorch.facts import TensorFact
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import INPUT, Const, Node, Obj, Value
+from frameloom.symbolic.values import Node, Obj, Value
 
 BASE = torch._C.TensorBase
 CLONE, COPY, TO, CONTIGUOUS = (vars(BASE)[name] for name in ("clone", "copy_", "to", "contiguous"))
@@ -100,6 +100,7 @@ def write(m: Machine, array: Obj, elements: Node) -> None:
     root = root_of(array)
     body, journal = root.body, m.journal
     _require_way(array)
+    _require_no_history(m, body)
     if root.real is not None and not body.exposed and not body.written:
         journal.set_field(body, "tensor", call(m, CLONE, body.tensor))
         journal.set_field(body, "written", True)
@@ -118,6 +119,14 @@ def _require_way(array: Obj) -> None:
         if not array.body.view.aliases:
             raise GraphBreak("FL304", "an array is written to through a view that runs backwards")
         array = array.body.view.parent
+
+
+def _require_no_history(m: Machine, body: ArrayBody) -> None:
+    """Autograd does not see what NumPy writes to a tensor's memory, and would see a write in the graph."""
+    if (body.exposed or body.shares is not None) and any(
+        type(node.fact) is TensorFact and node.fact.requires_grad for node in m.session.nodes
+    ):
+        raise GraphBreak("FL304", "an array over the memory of a tensor is written to where gradients are recorded")
 
 
 # -- warnings ---------------------------------------------------------------------------------------------------------

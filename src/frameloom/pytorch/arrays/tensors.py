@@ -16,11 +16,12 @@ from frameloom.pytorch.arrays.scalars import is_scalar, number_in
 from frameloom.pytorch.arrays.spec import DTYPES, Spec, is_contiguous
 from frameloom.pytorch.arrays.storage import BASE, CLONE, call, elements_of, is_array, root_of
 from frameloom.pytorch.facts import TensorFact
+from frameloom.pytorch.inputs import guard_requires_grad
 from frameloom.symbolic.layouts import list_, tuple_
 from frameloom.symbolic.layouts.list_ import ListBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import Const, Node, Obj, Value
+from frameloom.symbolic.values import INPUT, Const, Node, Obj, Value
 
 def _take_scalar(arguments: Arguments, value: Obj) -> Any:
     """A float64 is a float; torch's functions do not agree on which of the other scalars they take."""
@@ -109,6 +110,8 @@ def numpy_of(m: Machine, tensor: Value, **kwargs: Value) -> Any:
     dtype = FROM_TORCH.get(fact.dtype)
     if dtype is None or fact.requires_grad or fact.symbolic or fact.device.type != "cpu" or fact.conj or fact.neg or fact.inference:
         return NotImplemented
+    if tensor.target is INPUT and not m.session.torch.entry_grad:
+        guard_requires_grad(m.session, tensor)
     if any(size < 2 for size in fact.sizes):
         raise GraphBreak("FL304", "the strides of an array over a tensor with a dimension of one element")
     spec = Spec(dtype, fact.sizes, tuple(stride * dtype.itemsize for stride in fact.strides))
