@@ -17,7 +17,7 @@ from frameloom.pytorch.arrays.spec import DTYPES, Spec, allocated_spec
 from frameloom.pytorch.arrays.storage import TO, alarm, call, elements_of, is_array, need_array, new_array, write
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import Const, Node, Obj, Value
+from frameloom.symbolic.values import Node, Obj, Value
 
 
 class Row(NamedTuple):
