@@ -505,3 +505,56 @@ def test_autograd_does_not_see_what_numpy_writes() -> None:
 def test_sort_of_odd_numbers(dtype: np.dtype) -> None:
     check(lambda a: (np.sort(a), a.sort(), a), lambda: (specials(dtype),))
     check(lambda a: (np.sort(a), a.sort(), a), lambda: (specials(dtype)[2:],))
+
+
+# -- generated programs -----------------------------------------------------------------------------------------------
+
+STEPS = [
+    "{n} = {a}[1:]", "{n} = {a}[::2]", "{n} = {a}[::-1]", "{n} = {a}[:, :2]", "{n} = {a}[1]", "{n} = {a}[-1:, 1:2]", "{n} = {a}.T", "{n} = {a}[None]",
+    "{n} = {a}.reshape(-1)", "{n} = {a}.reshape(1, -1)", "{n} = {a}.ravel()", "{n} = {a}.copy()", "{n} = {a}.view()", "{n} = {a}",
+    "{n} = {a} + {b}", "{n} = {a} * 2", "{n} = {a} - {b}", "{n} = 1 - {a}", "{n} = {a} / 2", "{n} = -{a}", "{n} = {a} < {b}",
+    "{n} = np.where({a} > 0, {a}, 0)", "{n} = np.sort({a})", "{n} = {a}.astype({d})", "{n} = np.concatenate([{a}, {a}])",
+    "{n} = np.zeros_like({a})", "{n} = np.arange(6)", "{n} = np.full((2, 3), 7, {d})", "{n} = {a}.sum()", "{n} = torch.from_numpy({a}).numpy()",
+    "{a} += 1", "{a} -= {b}", "{a} *= {a}", "{a}[...] = {b}", "{a}[1:] = 4", "{a}[:1] = {b}[1:]", "{a}[::-1] = {a}", "{a}.sort()",
+    "{a}.fill(2)", "{a}[0] = {b}[0]", "{a}[1:] += {a}[:-1]", "{a}[{a} > 3] = 0", "t = torch.from_numpy({a}); t += 1",
+    "t = torch.from_numpy({a})", "{n} = (torch.tensor({a}) * 2).numpy()", "if {a}.shape[0] > 2: {a} *= 2",
+]
+
+
+def generated(seed: int) -> Callable:
+    """A function of two arrays that takes a dozen steps; a step that NumPy refuses is passed over, as a program may."""
+    random = np.random.default_rng(seed)
+    names = ["a", "b"]
+    lines = ["def program(a, b):", "    t = None"]
+    for number in range(random.integers(3, 14)):
+        new = f"v{number}"
+        chosen = [names[random.integers(len(names))] for _ in range(2)]
+        dtype = ["np.int64", "np.float64", "np.int8", "np.float32", "bool"][random.integers(5)]
+        step = STEPS[random.integers(len(STEPS))].format(n=new, a=chosen[0], b=chosen[1], d=dtype)
+        lines += ["    try:", f"        {step}", "    except (ValueError, TypeError, IndexError):", f"        {new} = a"]
+        if step.startswith(new):
+            names.append(new)
+    lines.append(f"    return [{', '.join(names)}, t]")
+    scope: dict[str, Any] = {"np": np, "torch": torch}
+    source = "\n".join(lines)
+    exec(compile(source, f"<generated {seed}>", "exec"), scope)
+    scope["program"].source = source
+    return scope["program"]
+
+
+def inputs_of(seed: int) -> Callable[[], tuple]:
+    random = np.random.default_rng(seed)
+    dtype, other = (np.dtype(["i8", "f8", "i1", "f4", "?"][random.integers(5)]) for _ in range(2))
+    shape = [(3, 4), (2, 3), (4, 1), (5,)][random.integers(4)]
+    alias, order = random.integers(5), random.integers(3)
+
+    def make() -> tuple:
+        a = layouts_of(numbers(dtype, *shape))[order]
+        return a, a[::1] if alias == 0 else a if alias == 1 else numbers(other, *shape)
+
+    return make
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_generated_programs(seed: int) -> None:
+    check(generated(seed), inputs_of(seed), whole=False)

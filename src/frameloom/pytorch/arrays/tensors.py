@@ -85,7 +85,14 @@ def from_numpy(m: Machine, array: Value) -> Value:
     if not root.body.exposed and root.body.shares is None:
         m.journal.set_field(root.body, "exposed", True)
         m.session.binds = True
-    return call(m, DETACH, elements_of(m, array))
+    return call(m, DETACH, as_it_lies(m, array))
+
+
+def as_it_lies(m: Machine, array: Obj) -> Node:
+    """The elements with the array's own strides: of a dimension of one element, where any stride does, torch may have another."""
+    elements, spec = elements_of(m, array), array.body.spec
+    strides = tuple(stride // spec.dtype.itemsize for stride in spec.strides)
+    return elements if elements.fact.strides == strides else call(m, torch.as_strided, elements, spec.shape, strides)
 
 
 RULES[torch.from_numpy] = from_numpy
@@ -97,9 +104,9 @@ def _of_array(m: Machine, function: Any, array: Value, further: Any) -> Value:
         raise GraphBreak("FL304", f"torch.{function.__name__} of an array, with further arguments")
     if function is not torch.tensor:
         return from_numpy(m, array)
-    if not is_contiguous(array.body.spec):
+    if not is_contiguous(array.body.spec) or any(stride < 0 for stride in array.body.spec.strides):
         raise GraphBreak("FL304", "a copy of an array that is not in the order of C")
-    return call(m, CLONE, elements_of(m, array))
+    return call(m, CLONE, as_it_lies(m, array))
 
 
 def numpy_of(m: Machine, tensor: Value, **kwargs: Value) -> Any:
