@@ -357,7 +357,8 @@ def test_backends_by_name() -> None:
     assert torch.equal(frameloom.compile(double, backend="test_api_backend")(X), double(X))
 
 
-def test_mark_dynamic() -> None:
+@pytest.mark.parametrize("mark", [frameloom.mark_dynamic, frameloom.maybe_mark_dynamic])
+def test_mark_dynamic(mark) -> None:
     graphs = []
 
     def backend(gm, example_inputs):
@@ -367,11 +368,28 @@ def test_mark_dynamic() -> None:
     compiled = frameloom.compile(lambda x: x.sum(0) * x.shape[0], backend=backend)
     for size in (3, 4, 5):
         x = torch.ones(size, 2)
-        frameloom.mark_dynamic(x, 0)
+        mark(x, 0)
         assert torch.equal(compiled(x), x.sum(0) * size)
     assert len(graphs) == 1
     with pytest.raises(IndexError):
-        frameloom.mark_dynamic(torch.ones(2), 1)
+        mark(torch.ones(2), 1)
+
+
+def test_mark_static() -> None:
+    compiled = frameloom.compile(lambda x: x * 2, backend="eager", dynamic=True)
+    for size in (3, 4, 5):
+        x = torch.ones(size, 6)
+        frameloom.mark_static(x, 0)
+        assert torch.equal(compiled(x), x * 2)
+    assert frameloom.stats().graphs == 3
+    frameloom.reset()
+    for size in (7, 8):
+        x = torch.ones(5, size)
+        frameloom.mark_static(x)
+        assert torch.equal(compiled(x), x * 2)
+    assert frameloom.stats().graphs == 2
+    with pytest.raises(IndexError):
+        frameloom.mark_static(torch.ones(2), 1)
 
 
 def test_a_size_that_changes_is_symbolic_from_then_on() -> None:

@@ -154,6 +154,28 @@ def mark_dynamic(tensor: Any, dimension: int | tuple[int, ...] | list[int]) -> N
     marks.mark_dynamic(tensor, dimension)
 
 
+def maybe_mark_dynamic(tensor: Any, dimension: int | tuple[int, ...] | list[int]) -> None:
+    """As `mark_dynamic`, for a caller who does not mind if the program asks what the size is, and so gets a capture for each.
+
+    Raises IndexError for a dimension it does not have.
+    """
+    _need_torch("maybe_mark_dynamic")
+    from frameloom.pytorch import marks
+
+    marks.mark_dynamic(tensor, dimension)
+
+
+def mark_static(tensor: Any, dimension: int | tuple[int, ...] | list[int] | None = None) -> None:
+    """Keep a dimension of a tensor, or all of them, fixed, whatever else is asked: each size gets a capture of its own.
+
+    Raises IndexError for a dimension it does not have.
+    """
+    _need_torch("mark_static")
+    from frameloom.pytorch import marks
+
+    marks.mark_static(tensor, dimension)
+
+
 def reset() -> None:
     """Forget every capture, counter and announcement of the process.  Calls that run go on."""
     if _unsupported() is None:

@@ -122,6 +122,18 @@ def test_storage_of_inputs_is_guarded_where_one_is_written():
     assert not hand.guards_hold(x=base[0:4], y=base[2:6])
 
 
+def test_the_overlap_of_inputs_is_guarded_where_one_is_written():
+    base = torch.zeros(6)
+    hand = Hand(x=base[0:4], y=base[2:6])
+    hand.call(BASE.add_, hand.nodes["x"], 1.0)
+    hand.run(hand.operate("*", hand.nodes["y"], 2.0))
+    other, larger = torch.zeros(6), torch.zeros(8)
+    assert hand.guards_hold(x=other[0:4], y=other[2:6])
+    assert not hand.guards_hold(x=other[0:4], y=other[0:4])
+    assert not hand.guards_hold(x=other[1:5], y=other[2:6])
+    assert not hand.guards_hold(x=larger[0:4], y=larger[2:6])
+
+
 def test_storage_is_not_guarded_where_nothing_is_written():
     base = torch.zeros(6)
     hand = Hand(x=torch.zeros(4), y=torch.zeros(4))

@@ -246,6 +246,10 @@ ROWS = (
         "Default dtype, thread counts and backend flags act on the whole process.",
         "set it once before the compiled function runs"),
     BreakKind(
+        "FL318", "input that overlaps another is written to, and viewed",
+        "A backend rewrites writes to memory that inputs share, and cannot make views of it behind them.",
+        "write to a copy, or make the views in the caller"),
+    BreakKind(
         "FL319", "context manager of torch that is not modelled",
         "What it changes for the operations inside is not known to the compiler.",
         "enter it outside the compiled function"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frameloom.pytorch.facts import TensorFact
-from frameloom.pytorch.inputs import require_no_view
+from frameloom.pytorch.inputs import check_apart, require_no_view
 from frameloom.pytorch.outcomes import Outcome
 from frameloom.pytorch.state import State, View
 from frameloom.symbolic.signals import GraphBreak
@@ -35,6 +35,8 @@ def write(state: State, operation: Node, outcome: Outcome, nodes: list[Node]) ->
         node = nodes[index]
         root = state.root_of(node)
         roots.append(root)
+        if root.target is INPUT:
+            check_apart(state, root)
         if graded and node.fact.dtype.is_floating_point | node.fact.dtype.is_complex:
             _join_the_graph(state, node, root)
         session.journal.set_item(state.written, root, True)

@@ -74,6 +74,7 @@ class TorchDomain(Domain):
         modes.begin(session.torch)
 
     def ended(self, session: Any, broke: bool) -> None:
+        inputs.ended(session.torch)
         if broke:
             modes.at_break(session.torch)
         for ask in AT_THE_END:

@@ -133,15 +133,17 @@ def example_of(node: Node) -> Any:
 
 
 def guard_storages(state: State, given: list[Node]) -> None:
-    """Where the trace writes to an input, which inputs share storage is an assumption (law 2)."""
+    """Where the trace writes to an input, which inputs share storage, and where in it they lie, is an assumption (law 2)."""
     if not any(root.target is INPUT for root in state.written):
         return
-    tensors = [node for node in given if node.real is not None and isinstance(inputs.object_of(node), torch.Tensor)]
+    tensors = inputs.tensors_among(given)
     if len(tensors) < 2:
         return
-    groups = guards.grouping([inputs.storage_key(node) for node in tensors])
+    keys = [inputs.storage_key(node) for node in tensors]
+    shared = inputs.shared_and_written(state, tensors)
+    places = tuple([guards.place_of(inputs.object_of(node)) if key in shared else None for node, key in zip(tensors, keys)])
     others = tuple([node.real.source for node in tensors[1:]])
-    state.session.guard("STORAGES", tensors[0].real.source, guards.StoragePayload(others, groups))
+    state.session.guard("STORAGES", tensors[0].real.source, guards.StoragePayload(others, guards.grouping(keys), places))
 
 
 def call_backend(backend: Callable, module: fx.GraphModule, examples: list) -> Callable:

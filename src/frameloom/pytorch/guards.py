@@ -106,11 +106,18 @@ def storage_of(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage()._cdata
 
 
+def place_of(tensor: torch.Tensor) -> tuple[int, int]:
+    """Where in its storage a tensor begins, and how large the storage is: with sizes and strides, what overlaps follows."""
+    return tensor.storage_offset(), tensor.untyped_storage().nbytes()
+
+
 class StoragePayload(NamedTuple):
-    """The inputs besides the guarded one, and for each of all of them the number of its storage group."""
+    """The inputs besides the guarded one; for each of all of them the number of its storage group, and its place in a storage
+    that is written to and shared (else None)."""
 
     others: tuple
     groups: tuple[int, ...]
+    places: tuple[tuple[int, int] | None, ...]
 
 
 def grouping(storages: list[int]) -> tuple[int, ...]:
@@ -120,14 +127,16 @@ def grouping(storages: list[int]) -> tuple[int, ...]:
 
 
 def storages_hold(first: Any, payload: StoragePayload, scope: Any) -> bool:
-    """Whether the inputs fall into the same groups by storage as they did."""
+    """Whether the inputs fall into the same groups by storage as they did, and overlap in those as they did."""
     found = [first]
     for source in payload.others:
         try:
             found.append(source.read(scope))
         except Missing:
             return False
-    return all(isinstance(t, torch.Tensor) for t in found) and grouping([storage_of(t) for t in found]) == payload.groups
+    if not all(isinstance(tensor, torch.Tensor) for tensor in found) or grouping(list(map(storage_of, found))) != payload.groups:
+        return False
+    return all(place is None or place_of(tensor) == place for tensor, place in zip(found, payload.places))
 
 
 def storages_text(source: str, payload: StoragePayload) -> str:

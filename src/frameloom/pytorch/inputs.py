@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from typing import Any, NamedTuple
 
 import torch
 
@@ -10,7 +11,7 @@ from frameloom.pytorch import guards, shapes
 from frameloom.pytorch.facts import SizeFact, is_dense
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
-from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.signals import GraphBreak, RestartCapture
 from frameloom.symbolic.values import INPUT, Const, Node, Real, Value
 
 MODELLED = frozenset({torch.Tensor, torch.nn.Parameter})
@@ -80,6 +81,49 @@ def fake_of(state: State, node: Node) -> Any:
 def storage_key(node: Node) -> int:
     """The identity of the storage of an input, comparable during capture."""
     return guards.storage_of(node.real.object)
+
+
+def tensors_among(nodes: list[Node]) -> list[Node]:
+    """The inputs that are tensors."""
+    return [node for node in nodes if node.real is not None and isinstance(node.real.object, torch.Tensor)]
+
+
+def shared_and_written(state: State, tensors: list[Node]) -> frozenset[int]:
+    """The storages that the trace writes to and that more than one of the inputs has."""
+    count = Counter(map(storage_key, tensors))
+    return frozenset(key for node in tensors if node in state.written and count[key := storage_key(node)] > 1)
+
+
+class Overlapping(NamedTuple):
+    """The decision that a write to the input that `path` names breaks."""
+
+    path: str
+
+
+def ended(state: State) -> None:
+    """What a backend can be told of a storage that the trace writes to and that several inputs have, settled by another try.
+
+    It sees how the inputs of this call overlap, but what stands for those of symbolic sizes shares nothing: then all sizes are
+    taken as they are.  Views of such an input, made in the trace, cannot be made again by a backend that takes writes out of the
+    graph: then the write breaks.
+    """
+    if not any(root.target is INPUT for root in state.written):
+        return
+    tensors = tensors_among([node for node in state.session.nodes if node.target is INPUT])
+    shared = shared_and_written(state, tensors)
+    if not shared:
+        return
+    theirs = [node for node in tensors if storage_key(node) in shared]
+    if any(state.entry_facts[node].symbolic for node in theirs):
+        raise RestartCapture(shapes.FIXED)
+    if any(node in state.members for node in theirs):
+        raise RestartCapture(Overlapping(str(next(node for node in theirs if node in state.written).real.source)))
+
+
+def check_apart(state: State, root: Node) -> None:
+    """Break where a write to the input was found to be one of those."""
+    if state.session.decisions and Overlapping(str(root.real.source)) in state.session.decisions:
+        raise GraphBreak("FL318", f"{root.real.source} shares memory with another input")
 
 
 def gradient(session: Any, node: Node) -> Value:

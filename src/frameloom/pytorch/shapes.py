@@ -35,6 +35,15 @@ class DynamicDimension(NamedTuple):
     dimension: int | None
 
 
+class Fixed(NamedTuple):
+    """The decision that all sizes are taken as they are."""
+
+    why: str
+
+
+FIXED = Fixed("sizes of inputs that share a storage which is written to")
+
+
 class Origin(torch._guards.Source):
     """Where torch's shape environment is told a symbol comes from; only its name is ever used."""
 
@@ -111,6 +120,8 @@ def dynamic_dimensions(state: Any, tensor: torch.Tensor, source: Any) -> frozens
     """The dimensions of an input that may vary."""
     decisions = state.session.decisions
     everything = state.dynamic is True
+    if FIXED in decisions:
+        return frozenset()
     if not decisions and not everything and not hasattr(tensor, DYNAMIC_MARK):
         return frozenset()
     path = str(source)

@@ -30,6 +30,12 @@ def fake_inputs(gm: torch.fx.GraphModule, examples: Sequence[Any]) -> tuple[Fake
     return mode, fakes
 
 
+def share_storage(fakes: Sequence[Any]) -> bool:
+    """Whether two of the inputs have one storage."""
+    storages = [fake.untyped_storage()._cdata for fake in fakes if isinstance(fake, torch.Tensor)]
+    return len(set(storages)) < len(storages)
+
+
 def _fake(mode: FakeTensorMode, name: str, example: Any) -> Any:
     if not isinstance(example, torch.Tensor):
         return _fake_number(mode, name, example)

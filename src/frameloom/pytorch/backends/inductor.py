@@ -12,7 +12,7 @@ from torch._inductor import list_mode_options
 from torch._inductor.compile_fx import compile_fx
 
 from frameloom.diagnostics.errors import WrongOption
-from frameloom.pytorch.backends.fake_inputs import fake_inputs
+from frameloom.pytorch.backends.fake_inputs import fake_inputs, share_storage
 
 DEFAULTS = {"fallback_random": True}
 """So that dropout and its kin draw the numbers that eager draws, unless the program's own options differ."""
@@ -23,8 +23,11 @@ def inductor(
 ) -> Callable:
     """Compile with inductor.  `mode` is one of its modes, `options` its settings by name; see `settings`."""
     fake_mode, fakes = fake_inputs(gm, example_inputs)
+    chosen = settings(mode, options)
+    if share_storage(fakes):
+        chosen = {**chosen, "force_disable_caches": True}  # torch's key of its caches leaves out what overlaps
     with tracing(TracingContext(fake_mode)):
-        return compile_fx(gm, fakes, config_patches=settings(mode, options))
+        return compile_fx(gm, fakes, config_patches=chosen)
 
 
 def settings(mode: str | None, options: Mapping[str, Any] | None) -> dict[str, Any]:
