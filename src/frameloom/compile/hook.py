@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from frameloom import config
 from frameloom.codegen.plan import Break
 from frameloom.codegen.resume import ByCode, origin_of, state_of
-from frameloom.compile import collector, logs, recompiles
+from frameloom.compile import collector, foundations, logs, recompiles
 from frameloom.compile.cache import CodeRecord, Records
 from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.compile.pipeline import Capture, Refused, compile_frame
@@ -56,6 +56,8 @@ class Compiler:
         self.roots: ByCode[bool] = ByCode()
         self.endless: ByCode[bool] = ByCode()
         self.engine = Engine(self.compile, self.notice)
+        self.untold = 0  # calls that ran eagerly while a built-in name was replaced, and the name
+        self.replaced = ""
 
     def root(self, code: types.CodeType) -> None:
         """The user asked for the function with this code."""
@@ -70,6 +72,13 @@ class Compiler:
     # -- called by the engine --------------------------------------------------------------------------------------
     def compile(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, misses: tuple) -> Any:
         """An Entry for the call, or a decision to run it eagerly.  Raises errors that are the user's to see."""
+        name = foundations.replaced()
+        if name is not None:
+            self.untold += 1
+            self.replaced = name
+            return None
+        if self.untold:
+            self._tell_of_replaced(code)
         if self._goes_on_without_end(code):
             return SKIP
         answer = ANSWERS.get(verdict(function, code, self._asked_for(code)))
@@ -96,6 +105,12 @@ class Compiler:
     def notice(self, kind: str) -> None:
         """Frames run eagerly for a reason of the interpreter's; they are counted in C."""
         events.eager(BreakReport.of(NOTICES[kind], caller(sys._getframe(1))), tell=kind != "busy", counted=True)
+
+    def _tell_of_replaced(self, code: types.CodeType) -> None:
+        """Now that the built-in names are what they were, say what could not be said meanwhile: telling needs them too."""
+        told, self.untold = self.untold, 0
+        for _ in range(told):
+            events.eager(BreakReport.of("FL915", (first_line(code),), f"{self.replaced} was another meanwhile"))
 
     def _is_unfit(self, code: types.CodeType) -> bool:
         """Whether the domain says that nothing must be captured now."""

@@ -360,6 +360,10 @@ ROWS = (
         "FL914", "call while the compiler itself is at work",
         "Code that runs below a capture, a guard or a backend belongs to the compiler's own work.",
         "nothing is lost"),
+    BreakKind(
+        "FL915", "built-in name is replaced",
+        "The compiler is written in Python, and would do something else itself while builtins holds another len or isinstance.",
+        "replace the name in the module that uses it, not in builtins"),
 )
 
 BREAKS: Mapping[str, BreakKind] = MappingProxyType({row.code: row for row in ROWS})
