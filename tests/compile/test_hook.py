@@ -326,6 +326,26 @@ def test_a_trace_that_grows_too_long_is_cut_once_and_its_rest_runs_as_it_is() ->
     assert events.stats().frames == 1
 
 
+def closed_over(n):
+    done = 0
+
+    def count(by, given):
+        nonlocal done
+        done += by if given > -1 else 0
+
+    for at in range(n):
+        count(1, at)
+    return done
+
+
+@pytest.mark.parametrize("limit", range(400, 450))
+def test_a_trace_is_cut_where_its_frames_can_be_left(limit: int) -> None:
+    call = normal(closed_over, ToyDomain())
+    with config.patch(strict=True, trace_limit=limit):
+        assert call(100) == 100
+    assert events.stats().breaks == {"FL007": 1}
+
+
 def deep(n):
     return 0 if n == 0 else 1 + deep(n - 1)
 

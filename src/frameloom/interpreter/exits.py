@@ -95,6 +95,13 @@ def forget_origin(frame: Frame, exception: Value) -> None:
     frame.caught = [point for point in frame.caught if point.exception is not exception]
 
 
+def may_be_left(frame: Frame) -> bool:
+    """Whether a break may be at the frame's current instruction, whatever the instruction is: a group of the code begins there,
+    and the prefix, which no resume function can take up, is behind it."""
+    program, index = frame.program, frame.index
+    return index >= program.start and program.group_of(index).first == index
+
+
 def stop(frame: Frame, reason: Reason) -> Suspend:
     """The signal for a break at the frame's current instruction; takes back what the instruction did so far."""
     frame.session.rollback(frame.mark)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.interpreter.exits import break_here, land, pass_through
+from frameloom.interpreter.exits import break_here, land, may_be_left, pass_through
 from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.registry import HANDLERS, REFUSALS
 from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise
@@ -32,7 +32,7 @@ def run(session: Any, frame: Frame) -> Any:
                     instruction = instructions[index]
                     frame.next = index + 1
                     count += 1
-                    if count > room:
+                    if count > room and may_be_left(frame):
                         raise GraphBreak("FL007", f"{session.most_instructions:,} instructions have been run")
                     ended = handlers[instruction[0]](frame, instruction[1])
                     if ended is not None:
