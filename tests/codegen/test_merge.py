@@ -116,3 +116,11 @@ def test_the_last_of_writes_that_stay_apart_is_written() -> None:
     scene.write("attribute.set", scene.first, "a", Obj(Box))
     scene.write("attribute.set", scene.first, "a", Const(1))
     assert len(scene.left()) == 2
+
+
+def test_a_long_log_is_merged_in_time_that_grows_with_its_length() -> None:
+    scene = Scene()
+    for number in range(30_000):
+        scene.write("attribute.set", scene.first, f"a{number}", Const(number))
+        scene.write("attribute.set", scene.second, f"a{number}", Const(number))
+    assert len(scene.left()) == 60_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 from frameloom.symbolic.graph import Operation
@@ -18,22 +19,21 @@ def merged(operations: list[Operation], guards: dict) -> list[Operation]:
     go unnoticed.  A write of the value that a guard says is there already is left out.
     """
     kept: list[Operation] = []
-    open_: dict[Any, int] = {}  # location -> index in `kept` of the write that a later one may replace
+    writes = _OpenWrites()
     for operation in operations:
         location = location_of(operation)
         if location is None:
-            _close(open_, operation)
+            writes.close(operation.target)
             kept.append(operation)
             continue
-        index = open_.get(location)
+        index = writes.index_of(location)
         if index is not None and _goes_unnoticed(kept[index], operation):
             # The first write decides which of several equal keys stands in a dictionary.
             kept[index] = operation._replace(arguments=(*kept[index].arguments[:-1], operation.arguments[-1]))
         else:
-            _close_of_other_kind(open_, location)
-            open_[location] = len(kept)
+            writes.open(location, len(kept))
             kept.append(operation)
-    return [operation for operation in kept if not _writes_what_is_there(operation, kept, guards)]
+    return [operation for operation, alone in zip(kept, _alone(kept)) if not (alone and _writes_what_is_there(operation, guards))]
 
 
 def location_of(operation: Operation) -> tuple | None:
@@ -44,18 +44,31 @@ def location_of(operation: Operation) -> tuple | None:
     return (id(operation.target), operation.kind, find(*operation.arguments))
 
 
-def _close(open_: dict, operation: Operation) -> None:
-    """No write before `operation` can be replaced by one after it, where it touches the same object or is an effect."""
-    if operation.target is None:
-        open_.clear()
-        return
-    for location in [location for location in open_ if location[0] == id(operation.target)]:
-        del open_[location]
+class _OpenWrites:
+    """The writes that a later one may replace: for each target, those of the kind that was written last, by location."""
 
+    def __init__(self) -> None:
+        self.targets: dict[int, tuple[str, dict[Any, int]]] = {}
 
-def _close_of_other_kind(open_: dict, new: tuple) -> None:
-    for location in [location for location in open_ if location[0] == new[0] and location[1] != new[1]]:
-        del open_[location]
+    def index_of(self, location: tuple) -> int | None:
+        target, kind, part = location
+        opened = self.targets.get(target)
+        return opened[1].get(part) if opened is not None and opened[0] == kind else None
+
+    def open(self, location: tuple, index: int) -> None:
+        """The write at `index` may be replaced; those of other kinds to the same target may no longer."""
+        target, kind, part = location
+        opened = self.targets.get(target)
+        if opened is None or opened[0] != kind:
+            opened = self.targets[target] = (kind, {})
+        opened[1][part] = index
+
+    def close(self, target: Any) -> None:
+        """No write before this one can be replaced by one after it, where it touches the same object or is an effect."""
+        if target is None:
+            self.targets.clear()
+        else:
+            self.targets.pop(id(target), None)
 
 
 def _goes_unnoticed(earlier: Operation, later: Operation) -> bool:
@@ -77,13 +90,21 @@ def _flat(arguments: tuple) -> list[Value]:
 _STEPS = {"attribute.set": "attribute", "dict.set": "dict_item", "cell.set": "contents"}
 
 
-def _writes_what_is_there(operation: Operation, all_: list[Operation], guards: dict) -> bool:
-    """Whether a plain write stores the constant that the location is guarded to hold, and nothing else writes there."""
+def _alone(operations: list[Operation]) -> list[bool]:
+    """Of each operation, whether it is a plain write to a location that no other operation writes."""
+    locations = [location_of(operation) for operation in operations]
+    written = collections.Counter(locations)
+    structural = {id(operation.target) for operation, location in zip(operations, locations) if location is None}
+    return [
+        location is not None and written[location] == 1 and id(operation.target) not in structural
+        for operation, location in zip(operations, locations)
+    ]
+
+
+def _writes_what_is_there(operation: Operation, guards: dict) -> bool:
+    """Whether a plain write stores the constant that the location is guarded to hold."""
     step = _STEPS.get(operation.kind)
     if step is None or type(operation.arguments[-1]) is not Const:
-        return False
-    others = [other for other in all_ if other is not operation and other.target is operation.target]
-    if any(_is_structural(other) or location_of(other) == location_of(operation) for other in others):
         return False
     key = None if step == "contents" else operation.arguments[0]
     key = key.value if type(key) is Const else key
@@ -91,7 +112,3 @@ def _writes_what_is_there(operation: Operation, all_: list[Operation], guards: d
         return False
     guard = guards.get(("EQUAL", operation.target.real.source.child(step, key)))
     return guard is not None and same_constant(guard.payload, operation.arguments[-1].value)
-
-
-def _is_structural(operation: Operation) -> bool:
-    return REPLAYS[operation.kind].location is None
