@@ -41,7 +41,7 @@ BELOW = MappingProxyType({
 # `native` is for `compile` alone: nobody gets it by way of `compile`.  One file of `symbolic` reads instance dictionaries by it,
 # since no Python code can without making the dictionary exist.
 PRIVATE = MappingProxyType({"native": frozenset({"compile", "native"})})
-LEAVES = MappingProxyType({"symbolic/instance_dict.py": "native"})
+LEAVES = MappingProxyType({"symbolic/instance_dict.py": "native", "symbolic/stored.py": "native"})
 
 OBSERVERS = (
     "symbolic/values.py", "symbolic/observe.py", "symbolic/layouts/", "symbolic/source.py", "symbolic/guards.py", "pytorch/inputs.py",

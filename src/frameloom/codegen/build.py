@@ -6,9 +6,10 @@ held (a temporary), and where a source is held (a temporary or a slot that still
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from frameloom.codegen import generators
@@ -43,6 +44,7 @@ class Builder:
         self._shared = shared_bases(needed)
         self._kept: list[Value] = []  # so that no id in `_values` is used again
         self._unfilled: dict[int, Obj] = {}
+        self._told: Sequence[tuple[Value, int | None]] = ()
         self.temporaries: list[int] = []
 
     # -- loading -------------------------------------------------------------------------------------------------
@@ -120,8 +122,22 @@ class Builder:
         """A value for a new tuple of values."""
         return Sequenced(values)
 
+    @contextlib.contextmanager
+    def telling(self, known: Sequence[tuple[Value, int | None]]) -> Iterator[None]:
+        """The calls that are emitted meanwhile store keys or look for them: they are told the hashes of these objects, which
+        are not asked, and compare them by identity."""
+        outer, self._told = self._told, known
+        try:
+            yield
+        finally:
+            self._told = outer
+
     def call_values(self, function: Callable, values: Iterable[Value]) -> None:
         """Push `function(*values)`."""
+        if self._told:
+            known = Sequenced([part for value, hash_ in self._told for part in (value, Const(hash_))])
+            values = (known, Const(function), *values)
+            function = self.runtime.call_keyed
         self.out.begin_call(function)
         count = 0
         for value in values:

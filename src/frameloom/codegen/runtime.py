@@ -12,7 +12,7 @@ class Runtime(NamedTuple):
     with the calling frame's globals and closure.  make_function(code, globals, closure) -> a function.  open_scope() has the
     frames that are called from here on looked up.  trampoline(function, *arguments) calls, and runs the tail records that come
     back.  rerun(code) notes that a graph failed, and gives the code that runs in place of `code`, eagerly, with all parameters
-    positional.
+    positional.  call_keyed(known, function, *arguments) calls a function that stores keys, whose hashes are known.
     """
 
     new_slot: Callable[..., Any]
@@ -22,3 +22,4 @@ class Runtime(NamedTuple):
     open_scope: Callable[..., Any]
     trampoline: Callable[..., Any]
     rerun: Callable[[CodeType], CodeType]
+    call_keyed: Callable[..., Any]

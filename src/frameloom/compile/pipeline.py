@@ -17,10 +17,10 @@ from frameloom.compile.cache import CodeRecord, EntryInfo, overwritten
 from frameloom.compile.reruns import rerun
 from frameloom.compile.trace import Trace, trace
 from frameloom.diagnostics import events
-from frameloom.native import Entry, Slot, Tail, make_function, open_scope, resume_function, trampoline
+from frameloom.native import Entry, Slot, Tail, call_keyed, make_function, open_scope, resume_function, trampoline
 from frameloom.symbolic.signals import RestartCapture
 
-RUNTIME = Runtime(Slot, Tail, resume_function, make_function, open_scope, trampoline, rerun)
+RUNTIME = Runtime(Slot, Tail, resume_function, make_function, open_scope, trampoline, rerun, call_keyed)
 
 
 class Capture(NamedTuple):

@@ -10,7 +10,7 @@ from frameloom.interpreter.addresses import tell_apart, tell_node_apart
 from frameloom.interpreter.iteration import QUICK, iterate, next_item, unpack
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import equal, is_graph, is_host
-from frameloom.symbolic.keys import class_hashable, handle_of
+from frameloom.symbolic.keys import Hashed, answers, class_hashable, handle_of
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts import dict_, set_, tuple_
 from frameloom.symbolic.layouts.base import storage_base
@@ -22,19 +22,6 @@ from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
 
 
-class Hashed:
-    """The handle of a key with a `__hash__` written in Python: found by its hash and the traced `__eq__`."""
-
-    __slots__ = ("value", "hash")
-
-    def __init__(self, value: Value, hash_: int) -> None:
-        self.value = value
-        self.hash = hash_
-
-    def __hash__(self) -> int:
-        return self.hash
-
-
 def key_handle(m: Machine, holder: Any, key: Value) -> Any:
     """The handle of `key` in a dictionary or set body; TypeError for an unhashable key.
 
@@ -44,8 +31,10 @@ def key_handle(m: Machine, holder: Any, key: Value) -> Any:
         handle = key.value
         if key.cls not in ATOMS:
             m.fold(hash, handle)
-        return handle if Hashed not in m.memory else _met(m, holder, key, m.fold(hash, handle).value, handle)
+        return handle if not m.session.hashed else _met(m, holder, key, m.fold(hash, handle).value, handle)
     if type(key) is Obj and type(key.body) is ReferenceBody:
+        if not class_hashable(key.body.target.cls):
+            raise GraphBreak("FL507", f"a weak reference to a {key.body.target.cls.__name__} as a key")
         return dict_.stored_reference(holder.body, weakref.ref(m.observe.known(key.body.target)))
     if is_host(key):
         raise GraphBreak("FL207", "a key known at run time only")
@@ -57,11 +46,18 @@ def key_handle(m: Machine, holder: Any, key: Value) -> Any:
         if is_graph(handle):
             tell_node_apart(m, holder, handle)
         return handle
-    hashed = hash_value(m, key)
-    made = Hashed(key, hashed)
-    if Hashed not in m.memory:
-        m.remember(Hashed, True)
+    asked: list[tuple[Value, int]] = []
+    hashed = hash_value(m, key, asked)
+    made = Hashed(key, hashed, tuple(asked))
+    m.session.note_hashed()
     return _met(m, holder, key, hashed, made)
+
+
+def stored_handle(m: Machine, holder: Any, handle: Any, key: Value) -> Any:
+    """The handle, in another container, of a key that is stored already: its hash is not asked for again."""
+    if not m.session.hashed or isinstance(handle, Value):
+        return handle
+    return _met(m, holder, key, hash(handle), handle)
 
 
 def _plain_handle(m: Machine, key: Value) -> Any:
@@ -95,19 +91,17 @@ def _met(m: Machine, holder: Any, key: Value, hashed: int, new: Any) -> Any:
         return new
     for other in list(body.known):
         value = other.value if isinstance(other, Hashed) else _key_value(body, other)
-        if _hash_of(m, other, new) == hashed and (value is key or equal(m, value, key)):
+        if _hash_of(other, new) == hashed and (value is key or equal(m, value, key)):
             return other
     return new
 
 
-def _hash_of(m: Machine, handle: Any, new: Any) -> Any:
+def _hash_of(handle: Any, new: Any) -> Any:
     """The hash of a key that may have to be compared by a method written in Python, else None."""
     if isinstance(handle, Hashed):
         return handle.hash
-    if not isinstance(new, Hashed):
+    if not isinstance(new, Hashed) or isinstance(handle, Value):
         return None
-    if isinstance(handle, Value):
-        return None if class_hashable(handle.cls) else hash_value(m, handle)
     return hash(handle)
 
 
@@ -121,34 +115,46 @@ def materialise(m: Machine, holder: Obj) -> None:
     (set_ if isinstance(holder.body, set_.SetBody) else dict_).materialise(m.session, holder.body)
 
 
-def hash_value(m: Machine, key: Value) -> int:
-    """`hash(key)` by the traced protocol."""
+def hash_value(m: Machine, key: Value, asked: list | None = None) -> int:
+    """`hash(key)` by the traced protocol; `asked` gets what `Hashed.asked` says."""
+    asked = [] if asked is None else asked
     if type(key) is Const:
         return m.fold(hash, key.value).value
     if type(key) is Node:
         raise GraphBreak("FL207", "hash of a value known at run time only")
     slot = m.observe.type_lookup(key.cls, "__hash__")
     if type(slot) is Const:
-        return _c_hash(m, key, slot.value)
+        return _c_hash(m, key, slot.value, asked)
     made = m.invoke(slot, [key], {})
     plain = m.need_constant(made, "FL207", "hash known at run time only")
     if not isinstance(plain, int):
         raise m.error(TypeError, "__hash__ method should return an integer")
     in_a_word = -(2**63) <= plain < 2**63
-    return -2 if plain == -1 else int(plain) if in_a_word else hash(plain)
+    found = -2 if plain == -1 else int(plain) if in_a_word else hash(plain)
+    asked.append((key, found))
+    return found
 
 
-def _c_hash(m: Machine, key: Value, slot: Any) -> int:
+def _c_hash(m: Machine, key: Value, slot: Any, asked: list) -> int:
     """The hash by a method in C: known for what has the storage of an atom or a frozenset."""
     if slot is None:
         raise m.error(TypeError, f"unhashable type: '{key.cls.__name__}'")
     if type(key) is Obj and isinstance(key.body, TupleBody) and slot is tuple.__hash__:
-        return hash(tuple(_Hash(hash_value(m, item)) for item in tuple_.items(m.session, key.body)))
+        return hash(tuple(_Hash(hash_value(m, item, asked)) for item in tuple_.items(m.session, key.body)))
     if type(key) is Obj and isinstance(key.body, PayloadBody):
         return m.fold(slot, key.body.value.value).value
     if key.cls is frozenset:
-        return hash(frozenset(_Hash(hash_value(m, item)) for item in set_.in_any_order(m.session, key.body)))
+        set_.materialise(m.session, key.body)
+        return hash(frozenset(_Hash(_member_hash(m, *member, asked)) for member in key.body.known.items()))
     raise GraphBreak("FL507", f"hash of {key.cls.__name__}")
+
+
+def _member_hash(m: Machine, handle: Any, value: Value, asked: list) -> int:
+    """The hash of a member of a frozenset, which keeps it."""
+    if type(handle) is not Hashed:
+        return hash_value(m, value, asked)
+    asked.extend(handle.asked)
+    return handle.hash
 
 
 class _Hash:
@@ -170,8 +176,18 @@ def dict_get(m: Machine, target: Obj, key: Value) -> Value:
 
 def dict_set(m: Machine, target: Obj, key: Value, value: Value) -> None:
     """`dict.__setitem__`."""
-    dict_.set_(m.session, target.body, key_handle(m, target, key), key, value)
-    dict_.log_set(m.session, target, target.body, key, value)
+    dict_put(m, target, key_handle(m, target, key), key, value)
+
+
+def dict_put(m: Machine, target: Obj, handle: Any, key: Value, value: Value) -> None:
+    """Store under a key that has the handle."""
+    body = target.body
+    dict_.set_(m.session, body, handle, key, value)
+    told = answers(body.known, handle) if m.session.hashed else ()
+    if told:
+        m.session.operation("told", body.owner or target, told, "dict.set", body.known[handle][0], value)
+    else:
+        dict_.log_set(m.session, target, body, key, value)
 
 
 def dict_delete(m: Machine, target: Obj, key: Value) -> bool:
@@ -179,19 +195,42 @@ def dict_delete(m: Machine, target: Obj, key: Value) -> bool:
     handle = key_handle(m, target, key)
     if dict_.get(m.session, target.body, handle, key) is ABSENT:
         return False
-    dict_.delete(m.session, target.body, handle, key)
-    dict_.log_delete(m.session, target, target.body, key)
+    dict_remove(m, target, handle, key)
     return True
+
+
+def dict_remove(m: Machine, target: Obj, handle: Any, key: Value) -> None:
+    """Remove the entry of a handle that is there."""
+    body = target.body
+    told = answers(body.known, handle) if m.session.hashed else ()
+    if told:
+        m.session.operation("told", body.owner or target, told, "dict.delete", body.known[handle][0])
+    dict_.delete(m.session, body, handle, key)
+    if not told:
+        dict_.log_delete(m.session, target, body, key)
 
 
 def dict_update(m: Machine, target: Obj, other: Value, unique: bool = False) -> None:
     """`dict.update`, or the merge of keywords of a call where `unique`."""
+    if not unique and type(other) is Obj and isinstance(other.body, dict_.DictBody) and _plain_mapping(m, other):
+        _merge(m, target, other)
+        return
     for key, value in pairs(m, other, unique):
         if unique and key.cls is not str:
             raise m.error(TypeError, "keywords must be strings")
         if unique and dict_get(m, target, key) is not ABSENT:
             raise m.error(TypeError, f"got multiple values for keyword argument {key.value!r}")
         dict_set(m, target, key, value)
+
+
+def _merge(m: Machine, target: Obj, other: Obj) -> None:
+    """Take over the entries of a dictionary; an empty one takes the table as it is, and compares nothing."""
+    handles = dict_.handles(m.session, other.body)
+    cloned = target.body.full and not target.body.known and other.body.removals == 0
+    for handle in handles:
+        key = other.body.known[handle][0]
+        value = dict_.get(m.session, other.body, handle, key)
+        dict_put(m, target, handle if cloned else stored_handle(m, target, handle, key), key, value)
 
 
 def pairs(m: Machine, other: Value, mapping_only: bool = False) -> Iterator[tuple[Value, Value]]:
@@ -239,6 +278,20 @@ def _plain_mapping(m: Machine, other: Obj) -> bool:
 
 def set_add(m: Machine, target: Obj, item: Value) -> None:
     """`set.add`."""
-    handle = key_handle(m, target, item)
+    set_put(m, target, key_handle(m, target, item), item)
+
+
+def set_put(m: Machine, target: Obj, handle: Any, item: Value) -> None:
+    """Add a member that has the handle."""
     set_.add(m.session, target.body, handle, item)
-    m.session.operation("set.add", target, item)
+    log_member(m, target, "set.add", handle, item)
+
+
+def log_member(m: Machine, target: Obj, kind: str, handle: Any, item: Value) -> None:
+    """Log the adding or removal of a member."""
+    told = answers(target.body.known, handle) if m.session.hashed else ()
+    if told:
+        item = handle.value if type(handle) is Hashed else target.body.known.get(handle, item)
+        m.session.operation("told", target, told, kind, item)
+    else:
+        m.session.operation(kind, target, item)

@@ -178,6 +178,11 @@ extern PyMethodDef tail_methods[];
 
 extern PyMethodDef instance_methods[];
 
+/* ---- storage.c, keyed.c: storages of dicts and sets past the keys' own methods ---- */
+
+extern PyMethodDef storage_methods[];
+extern PyMethodDef keyed_methods[];
+
 /* ---- callable.c ---- */
 
 extern PyTypeObject Callable_Type;

@@ -429,3 +429,97 @@ storage_setup(void)
     deque_type = (PyTypeObject *)type;
     return 0;
 }
+
+/* ---- for Python ---- */
+
+static PyObject *
+unsure(PyObject *key)
+{
+    return PyErr_Format(PyExc_LookupError, "only Python code can tell %s from other keys", Py_TYPE(key)->tp_name);
+}
+
+static PyObject *
+dict_storage_get(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyDict_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "dict_storage_get() takes a dict, a key and a default");
+        return NULL;
+    }
+    Key key = {args[1], PyObject_Hash(args[1]), 0};
+    if (key.hash == -1) {
+        return NULL;
+    }
+    PyObject *value;
+    Look look = dict_look(args[0], &key, &value);
+    return look == LOOK_UNSURE ? unsure(args[1]) : Py_NewRef(look == LOOK_FOUND ? value : args[2]);
+}
+
+static PyObject *
+set_storage_has(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || !PyAnySet_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "set_storage_has() takes a set and an object");
+        return NULL;
+    }
+    Py_hash_t hash = PyObject_Hash(args[1]);
+    if (hash == -1) {
+        return NULL;
+    }
+    Look look = set_look(args[0], args[1], hash);
+    return look == LOOK_UNSURE ? unsure(args[1]) : PyBool_FromLong(look == LOOK_FOUND);
+}
+
+static PyObject *
+stored_dict_hash(PyObject *dict, PyObject *wanted)
+{
+    PyDictKeysObject *keys = ((PyDictObject *)dict)->ma_keys;
+    for (Py_ssize_t index = 0; index < keys->dk_nentries; index++) {
+        Py_hash_t hash;
+        if (key_at(keys, index, &hash) == wanted) {
+            return PyLong_FromSsize_t(hash);
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+stored_set_hash(PyObject *set, PyObject *wanted)
+{
+    Py_ssize_t position = 0;
+    PyObject *element;
+    Py_hash_t hash;
+    while (_PySet_NextEntry(set, &position, &element, &hash)) {
+        if (element == wanted) {
+            return PyLong_FromSsize_t(hash);
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+stored_hash(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count == 2 && PyDict_Check(args[0])) {
+        return stored_dict_hash(args[0], args[1]);
+    }
+    if (count == 2 && PyAnySet_Check(args[0])) {
+        return stored_set_hash(args[0], args[1]);
+    }
+    PyErr_SetString(PyExc_TypeError, "stored_hash() takes a dict or set and one of its keys");
+    return NULL;
+}
+
+PyMethodDef storage_methods[] = {
+    {"dict_storage_get", (PyCFunction)(void (*)(void))dict_storage_get, METH_FASTCALL,
+     "dict_storage_get(dict, key, default, /)\n--\n\n"
+     "The value under a key that C code can hash and compare; LookupError where only Python code\n"
+     "could tell the key from one that is there."},
+    {"set_storage_has", (PyCFunction)(void (*)(void))set_storage_has, METH_FASTCALL,
+     "set_storage_has(set, object, /)\n--\n\n"
+     "Whether the set has the object, which C code can hash and compare; LookupError as above."},
+    {"stored_hash", (PyCFunction)(void (*)(void))stored_hash, METH_FASTCALL,
+     "stored_hash(container, key, /)\n--\n\n"
+     "The hash under which a dict or set keeps this very key, without asking the key; None where\n"
+     "it is not there."},
+    {NULL},
+};

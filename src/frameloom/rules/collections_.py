@@ -12,12 +12,13 @@ from frameloom.interpreter.formatting import concatenate, convert
 from frameloom.interpreter.iteration import iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import binary, equal, get_item, set_item, truth
-from frameloom.interpreter.stores import dict_get, dict_set, dict_update, key_handle, pairs
+from frameloom.interpreter.stores import dict_get, dict_put, dict_set, dict_update, key_handle, pairs, stored_handle
 from frameloom.rules.define import function, methods
 from frameloom.rules.dict_ import clear, copy_entries, delete_item, is_dict, pop, same_entries, set_default, store, take_end, view
 from frameloom.rules.indexing import is_a
 from frameloom.rules.representation import once
 from frameloom.rules.views import ordered_iterator
+from frameloom.symbolic.keys import Hashed
 from frameloom.symbolic.layouts import dict_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.iterator import KEYS, ORDERED_ITEMS, ORDERED_KEYS, ORDERED_VALUES
@@ -105,7 +106,10 @@ def move_to_end(m: Machine, self: Obj, key: Value, last: Value = TRUE) -> Value:
     at_end = truth(m, last).value
     if dict_get(m, self, key) is ABSENT:
         raise key_error(m, key)
-    dict_.move(m.session, self.body, key_handle(m, self, key), at_end)
+    handle = key_handle(m, self, key)
+    if type(handle) is Hashed:
+        raise GraphBreak("FL507", f"the order of an OrderedDict with a {key.cls.__name__} as key is changed")
+    dict_.move(m.session, self.body, handle, at_end)
     m.session.operation("dict.move_to_end", self, key, at_end)
     return NONE
 
@@ -305,6 +309,8 @@ def count_elements(m: Machine, mapping: Value, iterable: Value, /) -> Value:
         raise GraphBreak("FL101", f"elements are counted in a {mapping.cls.__name__}")
     iterator = iterate(m, iterable)
     while (item := next_item(m, iterator)) is not None:
-        count = dict_get(m, mapping, item)
-        dict_set(m, mapping, item, binary(m, "+", Const(0) if count is ABSENT else count, Const(1)))
+        handle = key_handle(m, mapping, item)
+        count = dict_.get(m.session, mapping.body, handle, item)
+        more = binary(m, "+", Const(0) if count is ABSENT else count, Const(1))
+        dict_put(m, mapping, stored_handle(m, mapping, handle, item), item, more)
     return NONE

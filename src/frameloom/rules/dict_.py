@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections import OrderedDict
 from typing import Any
 
 from frameloom.interpreter.attributes import bind_descriptor
@@ -9,16 +12,37 @@ from frameloom.interpreter.calls import fresh_instance
 from frameloom.interpreter.iteration import iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import COMPARE, NONEMPTY, equal, set_item
-from frameloom.interpreter.stores import dict_delete, dict_get, dict_set, dict_update
+from frameloom.interpreter.stores import dict_delete, dict_get, dict_put, dict_remove, dict_set, dict_update, key_handle, stored_handle
 from frameloom.rules.define import function, methods
-from frameloom.symbolic.layouts import dict_
+from frameloom.symbolic.layouts import dict_, set_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.iterator import ITEMS, KEY_ITERATOR, KEYS, VALUES, ItemsIterator, ViewBody
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, Const, Obj, Value, boolean
 
 
 def method(*names: str) -> Any:
     return methods(dict, *names, storage=DictBody)
+
+
+def ordered_apart(*names: str) -> Any:
+    """As `method`, for what reads or changes the order of a dictionary: an OrderedDict has one of its own, which a method of
+    `dict` leaves as it is or does not see."""
+
+    def add(made: Any) -> Any:
+        signature = inspect.signature(made)
+
+        @functools.wraps(made)
+        def checked(m: Machine, self: Obj, /, *args: Value, **kwargs: Value) -> Value:
+            if issubclass(self.cls, OrderedDict):
+                raise GraphBreak("FL102", f"dict.{names[0]} with {self.cls.__name__}")
+            return made(m, self, *args, **kwargs)
+
+        checked.__signature__ = signature
+        method(*names)(checked)
+        return made
+
+    return add
 
 
 def is_dict(value: Value) -> bool:
@@ -46,7 +70,7 @@ def new(m: Machine, cls: Value, /, *args: Value, **named: Value) -> Value:
     return fresh(m, m.observe.known(cls))
 
 
-@method("__init__", "update")
+@ordered_apart("__init__", "update")
 def update(m: Machine, self: Obj, other: Value | None = None, /, **named: Value) -> Value:
     _fill(m, self, other, named)
     return NONE
@@ -63,6 +87,10 @@ def _fill(m: Machine, self: Obj, other: Value | None, named: dict[str, Value]) -
 def from_keys(m: Machine, cls: Value, iterable: Value, value: Value = NONE, /) -> Value:
     known = m.observe.known(cls)
     made = fresh(m) if known is dict else m.invoke(cls, [], {})
+    if made.cls is dict and iterable.cls in (dict, set, frozenset):
+        for handle, key in _stored_keys(m, iterable):
+            dict_put(m, made, stored_handle(m, made, handle, key), key, value)
+        return made
     iterator = iterate(m, iterable)
     while (key := next_item(m, iterator)) is not None:
         if made.cls is dict:
@@ -72,7 +100,15 @@ def from_keys(m: Machine, cls: Value, iterable: Value, value: Value = NONE, /) -
     return made
 
 
-@method("copy")
+def _stored_keys(m: Machine, container: Obj) -> list[tuple[Any, Value]]:
+    """The handles and keys of a dictionary or set, in order."""
+    body = container.body
+    if isinstance(body, DictBody):
+        return [(handle, body.known[handle][0]) for handle in dict_.handles(m.session, body)]
+    return [(handle, body.known[handle]) for handle in set_.order(m.session, body)]
+
+
+@ordered_apart("copy")
 def copy(m: Machine, self: Obj, /) -> Value:
     made = fresh(m)
     copy_entries(m, self, made)
@@ -100,13 +136,13 @@ def get_item(m: Machine, self: Obj, key: Value, /) -> Value:
     raise m.error_of(KeyError, key)
 
 
-@method("__setitem__")
+@ordered_apart("__setitem__")
 def store(m: Machine, self: Obj, key: Value, value: Value, /) -> Value:
     dict_set(m, self, key, value)
     return NONE
 
 
-@method("__delitem__")
+@ordered_apart("__delitem__")
 def delete_item(m: Machine, self: Obj, key: Value, /) -> Value:
     if not dict_delete(m, self, key):
         raise m.error_of(KeyError, key)
@@ -124,27 +160,30 @@ def get(m: Machine, self: Obj, key: Value, default: Value = NONE, /) -> Value:
     return default if value is ABSENT else value
 
 
-@method("setdefault")
+@ordered_apart("setdefault")
 def set_default(m: Machine, self: Obj, key: Value, default: Value = NONE, /) -> Value:
-    value = dict_get(m, self, key)
+    handle = key_handle(m, self, key)
+    value = dict_.get(m.session, self.body, handle, key)
     if value is ABSENT:
-        dict_set(m, self, key, default)
+        dict_put(m, self, handle, key, default)
         return default
     return value
 
 
-@method("pop")
+@ordered_apart("pop")
 def pop(m: Machine, self: Obj, key: Value, default: Value | None = None, /) -> Value:
-    value = dict_get(m, self, key)
+    asks = type(key) is Const or dict_.is_nonempty(m.session, self.body)  # an empty dictionary does not ask the key for its hash
+    handle = key_handle(m, self, key) if asks else None
+    value = dict_.get(m.session, self.body, handle, key) if asks else ABSENT
     if value is not ABSENT:
-        dict_delete(m, self, key)
+        dict_remove(m, self, handle, key)
         return value
     if default is None:
         raise m.error_of(KeyError, key)
     return default
 
 
-@method("popitem")
+@ordered_apart("popitem")
 def pop_item(m: Machine, self: Obj, /) -> Value:
     return take_end(m, self, True, "popitem(): dictionary is empty")
 
@@ -157,18 +196,15 @@ def take_end(m: Machine, self: Obj, last: bool, empty: str) -> Value:
     handle = handles[-1 if last else 0]
     key = self.body.known[handle][0]
     value = dict_.get(m.session, self.body, handle, key)
-    dict_.delete(m.session, self.body, handle, key)
-    dict_.log_delete(m.session, self, self.body, key)
+    dict_remove(m, self, handle, key)
     return m.tuple([key, value])
 
 
-@method("clear")
+@ordered_apart("clear")
 def clear(m: Machine, self: Obj, /) -> Value:
     if self.body.owner is not None and self.body.owner.body is not self.body:
         for handle in dict_.handles(m.session, self.body):
-            key = self.body.known[handle][0]
-            dict_.delete(m.session, self.body, handle, key)
-            dict_.log_delete(m.session, self, self.body, key)
+            dict_remove(m, self, handle, self.body.known[handle][0])
         return NONE
     dict_.clear(m.session, self.body)
     m.session.operation("dict.clear", self.body.owner or self)
@@ -191,15 +227,15 @@ def iterator_over(m: Machine, self: Obj, cls: type, backwards: bool = False) -> 
     handles = dict_.handles(m.session, self.body)
     if backwards:
         handles.reverse()
-    return m.session.alloc(cls, ItemsIterator(handles, self, self.body.removals))
+    return m.session.alloc_bound(cls, ItemsIterator(handles, self, self.body.removals))
 
 
-@method("__iter__")
+@ordered_apart("__iter__")
 def iterator(m: Machine, self: Obj, /) -> Value:
     return iterator_over(m, self, KEY_ITERATOR)
 
 
-@method("__reversed__")
+@ordered_apart("__reversed__")
 def backwards(m: Machine, self: Obj, /) -> Value:
     return iterator_over(m, self, type(reversed({})), True)
 
@@ -209,17 +245,17 @@ def view(m: Machine, self: Obj, cls: type) -> Obj:
     return m.session.alloc(cls, ViewBody(self))
 
 
-@method("keys")
+@ordered_apart("keys")
 def keys(m: Machine, self: Obj, /) -> Value:
     return view(m, self, KEYS)
 
 
-@method("values")
+@ordered_apart("values")
 def values(m: Machine, self: Obj, /) -> Value:
     return view(m, self, VALUES)
 
 
-@method("items")
+@ordered_apart("items")
 def items(m: Machine, self: Obj, /) -> Value:
     return view(m, self, ITEMS)
 
@@ -233,7 +269,7 @@ def same_entries(m: Machine, a: Obj, b: Obj) -> bool:
         return False
     for handle in dict_.handles(m.session, a.body):
         key = a.body.known[handle][0]
-        other = dict_get(m, b, key)
+        other = dict_.get(m.session, b.body, stored_handle(m, b, handle, key), key)
         if other is ABSENT or not equal(m, dict_.get(m.session, a.body, handle, key), other):
             return False
     return True
@@ -254,7 +290,7 @@ def not_ordered(m: Machine, self: Obj, other: Value, /) -> Value:
     return NOT_IMPLEMENTED
 
 
-@method("__or__")
+@ordered_apart("__or__")
 def union(m: Machine, self: Obj, other: Value, /) -> Value:
     if not is_dict(other):
         return NOT_IMPLEMENTED
@@ -263,12 +299,12 @@ def union(m: Machine, self: Obj, other: Value, /) -> Value:
     return made
 
 
-@method("__ror__")
+@ordered_apart("__ror__")
 def reflected_union(m: Machine, self: Obj, other: Value, /) -> Value:
     return union(m, other, self) if is_dict(other) else NOT_IMPLEMENTED
 
 
-@method("__ior__")
+@ordered_apart("__ior__")
 def inplace_union(m: Machine, self: Obj, other: Value, /) -> Value:
     update(m, self, other)
     return self

@@ -366,8 +366,12 @@ def compare_sequences(m: Machine, symbol: str, a: Obj, b: Obj, part: Any) -> Val
     while at < part.length(session, a.body) and at < part.length(session, b.body):
         x, y = part.item(session, a.body, at), part.item(session, b.body, at)
         if not equal(m, x, y):
-            return FALSE if symbol == "==" else TRUE if symbol == "!=" else compare(m, symbol, x, y)
+            break
         at += 1
+    if at < part.length(session, a.body) and at < part.length(session, b.body):  # a user's `__eq__` may have changed them
+        if symbol in ("==", "!="):
+            return boolean(symbol == "!=")
+        return compare(m, symbol, part.item(session, a.body, at), part.item(session, b.body, at))
     return m.fold(COMPARE[symbol][0], part.length(session, a.body), part.length(session, b.body))
 
 

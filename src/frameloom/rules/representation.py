@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any, Callable
 
 from frameloom.interpreter.formatting import concatenate, convert
@@ -13,6 +14,7 @@ from frameloom.symbolic.layouts.iterator import ITEMS, KEYS, VALUES, ViewBody
 from frameloom.symbolic.layouts.list_ import ListBody
 from frameloom.symbolic.layouts.set_ import SetBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Obj, Value
 
 OPEN = object()
@@ -58,6 +60,8 @@ def of_tuple(m: Machine, self: Obj, /) -> Value:
 
 @methods(dict, "__repr__", storage=DictBody)
 def of_dict(m: Machine, self: Obj, /) -> Value:
+    if issubclass(self.cls, collections.OrderedDict):
+        raise GraphBreak("FL102", f"dict.__repr__ with {self.cls.__name__}")
     return once(m, self, "{...}", lambda: listed(m, "{", _entries(m, self), "}"))
 
 

@@ -3,18 +3,20 @@ through the same operations."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from frameloom.interpreter.calls import fresh_instance
 from frameloom.interpreter.iteration import iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import equal
-from frameloom.interpreter.stores import Hashed, key_handle, set_add
+from frameloom.interpreter.stores import Hashed, key_handle, log_member, set_add, set_put, stored_handle
 from frameloom.rules.define import function, methods
 from frameloom.rules.iterator_ import iterator_of
+from frameloom.symbolic.keys import all_answers
 from frameloom.symbolic.layouts import dict_, set_
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.layouts.iterator import SET_ITERATOR, ItemsIterator
+from frameloom.symbolic.layouts.iterator import NEVER, SET_ITERATOR, ItemsIterator
 from frameloom.symbolic.layouts.set_ import SetBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, NOT_IMPLEMENTED, Const, Obj, Value, boolean
@@ -122,8 +124,8 @@ def searched(m: Machine, self: Obj, value: Value) -> Any:
 @method("discard")
 def discard(m: Machine, self: Obj, value: Value, /) -> Value:
     handle, key = searched(m, self, value)
+    log_member(m, self, "set.discard", handle, key)
     set_.discard(m.session, self.body, handle)
-    m.session.operation("set.discard", self, key)
     return NONE
 
 
@@ -132,8 +134,8 @@ def remove(m: Machine, self: Obj, value: Value, /) -> Value:
     handle, key = searched(m, self, value)
     if not set_.contains(m.session, self.body, handle, key):
         raise m.error_of(KeyError, value)
+    log_member(m, self, "set.discard", handle, key)
     set_.discard(m.session, self.body, handle)
-    m.session.operation("set.discard", self, key)
     return NONE
 
 
@@ -148,8 +150,8 @@ def pop(m: Machine, self: Obj, /) -> Value:
     handle = host.pop()
     value = self.body.known[handle]
     known = {other: kept for other, kept in self.body.known.items() if other is not handle}
+    log_member(m, self, "set.discard", handle, value)
     set_.become(m.session, self.body, known, "popped")
-    m.session.operation("set.discard", self, value)
     return value
 
 
@@ -188,7 +190,7 @@ def length(m: Machine, self: Obj, /) -> Value:
 @both("__iter__")
 def iterator(m: Machine, self: Obj, /) -> Value:
     order = set_.order(m.session, self.body)
-    return m.session.alloc(SET_ITERATOR, ItemsIterator(order, self, self.body.removals))
+    return m.session.alloc_bound(SET_ITERATOR, ItemsIterator(order, self, self.body.removals))
 
 
 @iterator_of(SET_ITERATOR)
@@ -198,6 +200,7 @@ def take_member(m: Machine, self: Obj) -> Value | None:
         return None
     stored: SetBody = body.container.body
     if len(stored.known) != body.size:
+        m.journal.set_field(body, "size", NEVER)
         raise m.error(RuntimeError, "Set changed size during iteration")
     if stored.removals != body.removals:
         raise GraphBreak("FL102", "a set whose members are replaced while it is iterated")
@@ -228,7 +231,7 @@ def operand(m: Machine, receiver: Obj, other: Value) -> Operand:
     if is_set(other):
         set_.materialise(m.session, other.body)
         return _stored(m, receiver, other, other.body.known, (set_.rebuilt, tuple(other.body.history)))
-    if type(other) is Obj and isinstance(other.body, DictBody) and issubclass(other.cls, dict):
+    if type(other) is Obj and other.cls is dict:
         handles = dict_.handles(m.session, other.body)
         keys = {handle: other.body.known[handle][0] for handle in handles}
         return _stored(m, receiver, other, keys, (dict.fromkeys, tuple(handles)))
@@ -257,13 +260,18 @@ def _stored(m: Machine, receiver: Obj, other: Obj, members: dict, host: tuple) -
         return Operand(members, host, other)
     if receiver is other:
         return Operand(members, host, other)
-    found = {key_handle(m, receiver, value): value for value in members.values()}
+    found: dict = {}
+    for handle, value in members.items():
+        handle = stored_handle(m, receiver, handle, value)
+        if isinstance(handle, Hashed) and handle not in receiver.body.known and (receiver.body.known or not is_set(other)):
+            _known_already(m, found, handle)  # they differ, but CPython compares those that it adds one by one
+        found[handle] = value
     return Operand(found, (tuple, tuple(found)))
 
 
 def absorb(m: Machine, self: Obj, other: Value) -> None:
     """Add all items of an iterable, as `set.update` does."""
-    if not is_set(other) and not (type(other) is Obj and isinstance(other.body, DictBody)):
+    if not is_set(other) and other.cls is not dict:
         iterator = iterate(m, other)
         while (item := next_item(m, iterator)) is not None:
             set_add(m, self, item)
@@ -281,8 +289,14 @@ def absorb(m: Machine, self: Obj, other: Value) -> None:
 
 def _log(m: Machine, self: Obj, name: str, operands: list[Operand]) -> None:
     """Log an operation of a real set: the same method with the operands as they are now."""
-    if self.real is not None:
-        m.session.operation("set.call", self, name, [_as_now(m, found) for found in operands])
+    if self.real is None:
+        return
+    now = [_as_now(m, found) for found in operands]
+    told = all_answers(chain(self.body.known, *(found.members for found in operands))) if m.session.hashed else ()
+    if told:
+        m.session.operation("told", self, told, "set.call", name, now)
+    else:
+        m.session.operation("set.call", self, name, now)
 
 
 def _as_now(m: Machine, found: Operand) -> Value:
@@ -442,8 +456,9 @@ _changing("symmetric_difference_update", "__ixor__", needs_one=True)
 
 def is_subset(m: Machine, a: Obj, b: Obj) -> bool:
     """Whether all members of `a` are in `b`."""
-    found = set_.in_any_order(m.session, a.body)
-    return all(set_.contains(m.session, b.body, key_handle(m, b, value), value) for value in found)
+    set_.materialise(m.session, a.body)
+    members = list(a.body.known.items())
+    return all(set_.contains(m.session, b.body, stored_handle(m, b, handle, value), value) for handle, value in members)
 
 
 @both("issubset")
@@ -459,8 +474,9 @@ def superset(m: Machine, self: Obj, other: Value, /) -> Value:
 @both("isdisjoint")
 def disjoint(m: Machine, self: Obj, other: Value, /) -> Value:
     if is_set(other):
-        values = set_.in_any_order(m.session, other.body)
-        return boolean(not any(set_.contains(m.session, self.body, key_handle(m, self, v), v) for v in values))
+        set_.materialise(m.session, other.body)
+        members = list(other.body.known.items())
+        return boolean(not any(set_.contains(m.session, self.body, stored_handle(m, self, h, v), v) for h, v in members))
     iterator = iterate(m, other)
     while (item := next_item(m, iterator)) is not None:
         if set_.contains(m.session, self.body, key_handle(m, self, item), item):

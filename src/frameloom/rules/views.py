@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 from frameloom.interpreter.containment import contains
@@ -13,12 +14,14 @@ from frameloom.rules.define import methods
 from frameloom.rules.dict_ import iterator_over
 from frameloom.rules.iterator_ import _OTHER, iterator_of
 from frameloom.rules.set_ import discard_all, fresh_set, make as make_set
+from frameloom.symbolic.keys import Hashed
 from frameloom.symbolic.layouts import dict_, tuple_
 from frameloom.symbolic.layouts.iterator import (
     ITEM_ITERATOR,
     ITEMS,
     KEY_ITERATOR,
     KEYS,
+    NEVER,
     ORDERED_ITEMS,
     ORDERED_ITERATOR,
     ORDERED_KEYS,
@@ -27,6 +30,7 @@ from frameloom.symbolic.layouts.iterator import (
     VALUES,
     ItemsIterator,
     ViewBody,
+    has_changed,
 )
 from frameloom.symbolic.layouts.tuple_ import TupleBody
 from frameloom.symbolic.signals import GraphBreak
@@ -50,15 +54,13 @@ def step(m: Machine, self: Obj) -> tuple[Any, Value] | None:
     container = body.container
     if container is None:
         return None
+    if self.cls is ORDERED_ITERATOR:
+        return _ordered_step(m, body)
     stored = container.body
-    if self.cls is ORDERED_ITERATOR and body.index == body.size:
-        m.journal.set_field(body, "container", None)  # it knows the next key in advance, and hence its end
-        return None
     if len(stored.known) != body.size or not stored.full:
-        raise m.error(RuntimeError, changed_size(self.cls))
+        m.journal.set_field(body, "size", NEVER)
+        raise m.error(RuntimeError, "dictionary changed size during iteration")
     if stored.removals != body.removals:
-        if self.cls is ORDERED_ITERATOR:
-            raise m.error(RuntimeError, "OrderedDict mutated during iteration")
         raise GraphBreak("FL102", "a dictionary whose keys are replaced while it is iterated")
     if body.index == body.size:
         m.journal.set_field(body, "container", None)
@@ -68,9 +70,52 @@ def step(m: Machine, self: Obj) -> tuple[Any, Value] | None:
     return handle, stored.known[handle][0]
 
 
-def changed_size(cls: type) -> str:
-    """What the RuntimeError of an iterator whose container grew or shrank says."""
-    return "OrderedDict changed size during iteration" if cls is ORDERED_ITERATOR else "dictionary changed size during iteration"
+def _ordered_step(m: Machine, body: ItemsIterator) -> tuple[Any, Value] | None:
+    """As `step`, of an OrderedDict: its iterator knows the next key in advance, hence its end, and is mostly over
+    after an error."""
+    container = body.container
+    stored = container.body
+    if body.index == body.size:
+        m.journal.set_field(body, "container", None)
+        return None
+    if has_changed(body):
+        how = _how_it_changed(body)
+        if how == "mutated":
+            m.journal.set_field(body, "container", None)
+        raise m.error(RuntimeError, f"OrderedDict {how} during iteration")
+    handle = body.handles[body.index]
+    key = stored.known[handle][0]
+    if isinstance(handle, Hashed):
+        raise GraphBreak("FL507", f"an OrderedDict with a {key.cls.__name__} as key is iterated")
+    m.journal.set_field(body, "index", body.index + 1)
+    return handle, key
+
+
+def _word_for_clearing() -> str:
+    found = OrderedDict(a=1, b=2)
+    iterator = iter(found)
+    next(iterator)
+    found.clear()
+    try:
+        next(iterator)
+    except RuntimeError as error:
+        return str(error).removeprefix("OrderedDict ").removesuffix(" during iteration")
+    raise AssertionError("an OrderedDict is cleared unnoticed while it is iterated")
+
+
+CLEARING = _word_for_clearing()
+"""What the running CPython's iterator says of an OrderedDict that was cleared."""
+
+
+def _how_it_changed(body: ItemsIterator) -> str:
+    """What the error of an OrderedDict's iterator says: `clear` does not count as a change of the order everywhere."""
+    stored = body.container.body
+    if CLEARING == "mutated":
+        return CLEARING
+    emptied_at_once = not stored.known and stored.removals == body.removals + 1
+    if emptied_at_once and body.size == 1:
+        raise GraphBreak("FL102", "an OrderedDict is emptied while it is iterated")
+    return "changed size" if emptied_at_once else "mutated"
 
 
 def take_key(m: Machine, self: Obj) -> Value | None:
@@ -117,7 +162,7 @@ def ordered_iterator(m: Machine, mapping: Obj, view: type, backwards: bool = Fal
     body = OrderedItemsIterator(handles, mapping, mapping.body.removals)
     body.view = view
     body.backwards = backwards
-    return m.session.alloc(ORDERED_ITERATOR, body)
+    return m.session.alloc_bound(ORDERED_ITERATOR, body)
 
 
 # -- views -----------------------------------------------------------------------------------------------------------

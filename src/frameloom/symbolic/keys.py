@@ -6,7 +6,7 @@ Law: a user's `__hash__` or `__eq__` is never run by capture itself.
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import Any, Iterable, Iterator
 
 from frameloom.symbolic.kinds import ATOMS, STANDARD_ENUM_HASHES
 from frameloom.symbolic.values import Const, Node, Obj, Value
@@ -35,8 +35,41 @@ def class_hashable(cls: type) -> bool:
     return cls.__hash__ is not None and not cls.__flags__ & (1 << 9)
 
 
-class Handle:
-    """Builds handles for one session."""
+class Hashed:
+    """The handle of a key with a `__hash__` written in Python: found by its hash and the traced `__eq__`.
+
+    asked: (value, hash) of each object whose `__hash__` in Python gave a part of the hash: the key itself, or what it holds;
+    hash is None where it is not known.
+    """
+
+    __slots__ = ("value", "hash", "asked")
+
+    def __init__(self, value: Value, hash_: int, asked: tuple) -> None:
+        self.value = value
+        self.hash = hash_
+        self.asked = asked
+
+    def __hash__(self) -> int:
+        return self.hash
+
+
+def answers(known: Iterable, handle: Any) -> tuple:
+    """What the host must be told where it looks for `handle` among `known`, so that it asks no `__hash__` or `__eq__` of a
+    user's: see `Hashed.asked`."""
+    own = handle.asked if type(handle) is Hashed else ()
+    return (*own, *_meeting(known, handle))
+
+
+def all_answers(known: Iterable) -> tuple:
+    """As `answers`, where all of these are stored."""
+    return tuple(part for handle in known if type(handle) is Hashed for part in handle.asked)
+
+
+def _meeting(known: Iterable, handle: Any) -> Iterator[tuple]:
+    """What is said of the other keys that have the hash of this one."""
+    for other in known:
+        if type(other) is Hashed and other is not handle and other.hash == hash(handle):
+            yield from other.asked
 
 
 def handle_of(session: Any, value: Value) -> Any:

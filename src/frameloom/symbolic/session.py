@@ -43,6 +43,7 @@ class Session:
         self.ambient: BaseException | None = None  # what the callers of the root handle
         self.raised: list[Value] = []  # exceptions of the trace's own that handlers caught
         self.instructions = 0
+        self.hashed = False
         self.most_instructions = config.current().trace_limit
         self.depth = 0
         self.deepest = 0
@@ -106,6 +107,11 @@ class Session:
         self.journal.set_field(node, "fact", fact)
 
     # -- write log -----------------------------------------------------------------------------------------------
+    def note_hashed(self) -> None:
+        """A key whose `__hash__` is written in Python is about: containers must look for such keys from now on."""
+        if not self.hashed:
+            self.journal.set_field(self, "hashed", True)
+
     def operation(self, kind: str, target: Value, *arguments: Any) -> None:
         """Log a mutation of `target`.  A fresh object is built from its final state, so only real ones need the row."""
         if target.real is None:

@@ -125,3 +125,10 @@ def replay(*kinds: str, location: Callable | None = None) -> Callable:
         return emit
 
     return add
+
+
+@replay("told")
+def _replay_told(build: Any, target: Obj, told: tuple, kind: str, *arguments: Any) -> None:
+    """An operation on keys with a `__hash__` in Python, which is not asked again: see `keys.answers`."""
+    with build.telling(told):
+        REPLAYS[kind].emit(build, target, *arguments)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import weakref
 from typing import Any, Iterator
 
 from frameloom.symbolic.guards import ordered_keys
 from frameloom.symbolic.instance_dict import MISSING, instance_dict_item, instance_names
-from frameloom.symbolic.keys import host_hashable
+from frameloom.symbolic.keys import Hashed, answers, host_hashable
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
 from frameloom.symbolic.layouts.list_ import reaches_one
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.source import STEPS
+from frameloom.symbolic.stored import stored_hash, stored_value
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
 
 
@@ -22,10 +24,11 @@ class DictBody:
 
     `full` says that nothing else is there and that `known` is in order.  A body that is not full stands on `real`, whose
     entries are looked at one by one; `step` names the source step that reads an entry.  `owner` is set where two Objs share
-    the body (an instance and its `__dict__`, a module and its globals): the one whose operations write it.
+    the body (an instance and its `__dict__`, a module and its globals): the one whose operations write it.  `entered` is the
+    order in which `dict` itself has the keys of an OrderedDict some of which were moved.
     """
 
-    __slots__ = ("known", "full", "real", "step", "moved", "removals", "owner")
+    __slots__ = ("known", "full", "real", "step", "moved", "removals", "owner", "entered")
 
     def __init__(self, full: bool, real: Real | None = None, step: str = "dict_item") -> None:
         self.known: dict[Any, tuple[Value, Value]] = {}
@@ -35,6 +38,7 @@ class DictBody:
         self.moved: dict = {}
         self.removals = 0
         self.owner: Obj | None = None
+        self.entered: list | None = None
 
 
 def get(session: Any, body: DictBody, handle: Any, key: Value) -> Value:
@@ -66,6 +70,8 @@ def set_(session: Any, body: DictBody, handle: Any, key: Value, value: Value) ->
 def delete(session: Any, body: DictBody, handle: Any, key: Value) -> None:
     """Remove a key that is present."""
     count_removal(session, body)
+    if body.entered is not None:
+        session.journal.set_field(body, "entered", [other for other in body.entered if other != handle])
     if body.full:
         session.journal.delete_item(body.known, handle)
         return
@@ -83,11 +89,21 @@ def count_removal(session: Any, body: DictBody) -> None:
 def move(session: Any, body: DictBody, handle: Any, last: bool) -> None:
     """Put a key that is present at an end of the order (OrderedDict.move_to_end)."""
     materialise(session, body)
+    if handle == next(reversed(body.known) if last else iter(body.known)):
+        return
     count_removal(session, body)
+    session.journal.set_field(body, "entered", entered(body))
     rest = dict(body.known)
     entry = {handle: rest.pop(handle)}
     session.journal.record(setattr, body, "known", body.known)
     body.known = {**rest, **entry} if last else {**entry, **rest}
+
+
+def entered(body: DictBody) -> list:
+    """The handles in the order of `dict`."""
+    if body.entered is None:
+        return list(body.known)
+    return [*body.entered, *(handle for handle in body.known if handle not in body.entered)]
 
 
 def materialise(session: Any, body: DictBody) -> None:
@@ -147,6 +163,7 @@ def length(session: Any, body: DictBody) -> int:
 
 def clear(session: Any, body: DictBody) -> None:
     count_removal(session, body)
+    session.journal.set_field(body, "entered", None)
     session.journal.record(_restore_all, body, body.known, body.full)
     body.known = {}
     body.full = True
@@ -192,7 +209,7 @@ def log_delete(session: Any, holder: Obj, body: DictBody, key: Value) -> None:
 
 
 def _read_item(session: Any, real: Real, handle: Any) -> Value:
-    found = dict.get(real.object, handle, MISSING)
+    found = stored_value(real.object, handle, MISSING)
     if found is MISSING:
         session.guard("NO_KEY", real.source, handle)
         return ABSENT
@@ -217,9 +234,25 @@ def _read_class_attribute(session: Any, real: Real, name: str) -> Value:
 READERS = {"dict_item": _read_item, "attribute": _read_attribute, "class": _read_class_attribute}
 
 
+def _keys_of(mapping: dict) -> tuple:
+    """The keys in order.  An OrderedDict asks them for their hashes, and its order may not fit its entries any more."""
+    if not isinstance(mapping, collections.OrderedDict):
+        return tuple(dict.__iter__(mapping))
+    if not all(map(host_hashable, dict.__iter__(mapping))):
+        raise GraphBreak("FL507", "an OrderedDict with keys that have a __hash__ of their own is looked through")
+    count = dict.__len__(mapping)
+    try:
+        keys = tuple(itertools.islice(ordered_keys(mapping), count + 1))  # such an iterator may go on without end
+    except KeyError:
+        keys = None
+    if keys is None or len(keys) != count:
+        raise GraphBreak("FL505", "the order of an OrderedDict that a method of dict has changed")
+    return keys
+
+
 def _item_keys(session: Any, real: Real) -> list:
     """The keys in order, each with its handle and its value; a key that hashes in Python is read by its position."""
-    keys = tuple(ordered_keys(real.object))
+    keys = _keys_of(real.object)
     session.guard("KEYS", real.source, keys)
     plain = real.source.child
     found = []
@@ -228,18 +261,28 @@ def _item_keys(session: Any, real: Real) -> list:
             wrapped = session.observe.constant(key)
             value = Real(dict.__getitem__(real.object, key), plain("dict_item", key))
             found.append((key, wrapped, Lazy(value)))
-        elif isinstance(real.object, collections.OrderedDict):
-            raise GraphBreak("FL507", f"{type(key).__name__} as a key of an OrderedDict that exists already")
         else:
             wrapped = session.observe.constant(key)
             source = plain("dict_value", index)
-            found.append((wrapped, wrapped, Lazy(Real(STEPS["dict_value"].read(real.object, index), source))))
+            handle = hashed_key(session, real.object, key, wrapped)
+            found.append((handle, wrapped, Lazy(Real(STEPS["dict_value"].read(real.object, index), source))))
     return found
 
 
-def _handle_of_real(key: Any, wrapped: Value) -> Any:
-    """The handle under which a real key is stored: the key itself where the host may hash it, else its symbolic value."""
-    return key if host_hashable(key) else wrapped
+def hashed_key(session: Any, container: Any, key: Any, wrapped: Value) -> Hashed:
+    """The handle of a key with a `__hash__` in Python that a real container has: under the hash that it is stored with."""
+    session.note_hashed()
+    hash_ = stored_hash(container, key)
+    asked = ((wrapped, hash_),) if type(key) not in (tuple, frozenset) else tuple(_asked_inside(session, key))
+    return Hashed(wrapped, hash_, asked)
+
+
+def _asked_inside(session: Any, key: Any) -> Iterator[tuple]:
+    for part in key:
+        if type(part) in (tuple, frozenset):
+            yield from _asked_inside(session, part)
+        elif not host_hashable(part):
+            yield session.observe.constant(part), None
 
 
 def _attribute_keys(session: Any, real: Real) -> list:
@@ -287,10 +330,17 @@ class DictLayout(Layout):
     def fill(self, obj: Obj, build: Any) -> None:
         if obj.body.owner is not None:
             return
-        base = _writer(obj.cls)
-        for key, value in obj.body.known.values():
+        store = _writer(obj.cls).__setitem__
+        known = obj.body.known
+        some_hashed = any(type(handle) is Hashed for handle in known)
+        for handle in entered(obj.body):
+            key, value = known[handle]
             if value is not ABSENT:
-                build.call_effect(base.__setitem__, obj, key, value)
+                with build.telling(answers(known, handle) if some_hashed else ()):
+                    build.call_effect(store, obj, key, value)
+        if obj.body.entered is not None:
+            for key, value in known.values():
+                build.call_effect(collections.OrderedDict.move_to_end, obj, key)
 
 
 def own_dictionary(obj: Any) -> dict:

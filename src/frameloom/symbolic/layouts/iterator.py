@@ -35,6 +35,16 @@ class ItemsIterator:
         self.removals = removals
 
 
+NEVER = -1
+"""The size that an iterator waits for in vain, once it has met another one than it began with."""
+
+
+def has_changed(body: ItemsIterator) -> bool:
+    """Whether the container has lost or got entries since the iterator was made."""
+    stored = body.container.body
+    return len(stored.known) != body.size or not stored.full or stored.removals != body.removals
+
+
 class LazyIterator:
     """map, filter, zip, enumerate, itertools: the parts of the C object, by name."""
 
@@ -234,6 +244,9 @@ class ItemsIteratorLayout(Layout):
 
     def look(self, obj: Obj, session: Any) -> Any:
         return FOREIGN
+
+    def is_bound(self, obj: Obj) -> bool:
+        return obj.body.container is not None and has_changed(obj.body)
 
     def children(self, obj: Obj) -> list:
         return [] if obj.body.container is None else [obj.body.container]

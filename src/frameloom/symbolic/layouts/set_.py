@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterable
 
+from frameloom.symbolic.keys import all_answers, host_hashable
 from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
-from frameloom.symbolic.layouts.dict_ import _handle_of_real
+from frameloom.symbolic.layouts.dict_ import hashed_key
 from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.stored import has_member
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
 
 
@@ -162,7 +164,7 @@ def contains(session: Any, body: SetBody, handle: Any, value: Value) -> bool:
     if body.full:
         return False
     real = body.real
-    there = storage_of(real.object).__contains__(real.object, handle)
+    there = has_member(real.object, handle)
     if not _is_fixed(body):
         session.guard("MEMBER" if there else "NOT_MEMBER", real.source, handle)
     session.journal.set_item(body.known, handle, value if there else ABSENT)
@@ -211,7 +213,10 @@ def materialise(session: Any, body: SetBody) -> None:
     members = tuple(storage_of(real.object).__iter__(real.object))
     if not _is_fixed(body):
         session.guard("MEMBERS", real.source, members)
-    handles = [_handle_of_real(member, session.observe.constant(member)) for member in members]
+    handles = [
+        member if host_hashable(member) else hashed_key(session, real.object, member, session.observe.constant(member))
+        for member in members
+    ]
     known = body.known
     history: list[tuple] = [("given", tuple(handles), Lazy(real))]
     session.will_bind()
@@ -408,15 +413,18 @@ class SetLayout(Layout):
         members = list(obj.body.known.values())
         if not self._is_made_whole(obj):
             build.call_constant(set.__new__, build.constant(obj.cls))
-        elif is_simple(obj.body) or obj.cls is not set and obj.cls is not frozenset:
-            build.call_constant_items(frozenset.__new__, obj.cls, members)
-        else:
-            build.call_values(remade, (Const(obj.cls), Const(template(obj.body)), build.tuple_of(self._parts(obj))))
+            return
+        with build.telling(all_answers(obj.body.known)):
+            if is_simple(obj.body) or obj.cls is not set and obj.cls is not frozenset:
+                build.call_constant_items(frozenset.__new__, obj.cls, members)
+            else:
+                build.call_values(remade, (Const(obj.cls), Const(template(obj.body)), build.tuple_of(self._parts(obj))))
 
     def fill(self, obj: Obj, build: Any) -> None:
         if not self._is_made_whole(obj):
-            for value in obj.body.known.values():
-                build.call_effect(set.add, obj, value)
+            with build.telling(all_answers(obj.body.known)):
+                for value in obj.body.known.values():
+                    build.call_effect(set.add, obj, value)
 
 
 @replay("set.add")
