@@ -86,11 +86,12 @@ def plainly(test: Callable, result: unittest.TestResult) -> None:
 
 
 class Ready:
-    """What a way needs to know: the module and its tests.  It sets `figures` and gives the way to run a test."""
+    """What a way needs to know: the module, its tests, and whom to tell.  It sets `figures` and gives the way to run a test."""
 
-    def __init__(self, module: Any, tests: list[unittest.TestCase]) -> None:
+    def __init__(self, module: Any, tests: list[unittest.TestCase], tell: Tell) -> None:
         self.module = module
         self.tests = tests
+        self.tell = tell
         self.figures: Callable[[], Any] = lambda: None
 
 
@@ -133,15 +134,22 @@ def capturing(ready: Ready, count: int | None) -> Iterator[Way]:
     from tests.toy import stopping
 
     figures = Figures()
-    ready.figures = figures.summary
+    ready.figures = native.Callable(figures.summary, None)
+    ready.tell = native.Callable(ready.tell, None)  # so that neither is captured
     if count is None:
         domain, force = counting.Counting(), counting.in_force
         own = counting.Own(ready.module, ready.tests)
         compiler = Watched(domain, figures, lambda: counting.count_of(domain, own))
     else:
         compiler, force = Watched(stopping.every(count), figures), stopping.in_force
+    compiled = native.Callable(plainly, compiler.engine)
+
+    def run(test: Callable, result: unittest.TestResult) -> None:
+        compiled(test, result)
+        compiler.reset()  # what runs tests would have an entry for each, and all are tried at every call
+
     with config.patch(strict=True, recompile_limit=64), force():
-        yield native.Callable(plainly, compiler.engine)
+        yield run
 
 
 def way_of(how: str) -> Any:
@@ -170,9 +178,9 @@ def main(tell: Tell, name: str, how: str, first: str, *wanted: str) -> None:
     support.use_resources = ()
     module = importlib.import_module(f"test.{name}")
     tests = [test for test in tests_of(module) if not wanted or any(part in test.id() for part in wanted)]
-    ready = Ready(module, tests)
+    ready = Ready(module, tests, tell)
     with way_of(how)(ready) as way:
-        outcomes = Outcomes(tell, lambda: ready.figures())
+        outcomes = Outcomes(ready.tell, ready.figures)
         for test in tests[int(first) :]:
             # Shadows the method: suites call tests, which call `self.run`.
             test.run = functools.partial(way, test.run)  # type: ignore[method-assign]

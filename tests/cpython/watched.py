@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 import weakref
 from collections import Counter
@@ -50,6 +51,18 @@ class Figures:
         }
 
 
+ROOM = 400
+"""Calls that a capture may need below it: with less a RecursionError is the program's doing."""
+
+
+def room() -> int:
+    """How many more calls the interpreter allows."""
+    depth, frame = 0, sys._getframe()
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back  # type: ignore[assignment]
+    return sys.getrecursionlimit() - depth
+
+
 class Watched(Compiler):
     """Runs every frame by its entry, and fills `figures`; `instructions()` tells how many the last trace has run."""
 
@@ -70,6 +83,9 @@ class Watched(Compiler):
         try:
             return super().compile(*frame)
         except Exception as error:
+            if isinstance(error.__cause__ or error, RecursionError) and room() < ROOM:
+                self.figures.breaks["FL905"] += 1
+                return None
             shown = "".join(traceback.format_exception(error.__cause__ or error))
             self.figures.faults.append(f"{frame[1].co_qualname}: {shown}")
             return None

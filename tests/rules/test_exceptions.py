@@ -35,6 +35,14 @@ def construction():
     return made, made[6].value, made[7].name, made[7].obj, made[8].name, made[9].msg, made[9].name, made[10].code
 
 
+def made_again():
+    error = ImportError("first", name="n", path="p")
+    error.__init__("second")
+    other = AttributeError("first", name="n", obj=1)
+    other.__init__("second", name="m")
+    return error.name, error.path, error.msg, other.name, other.obj, other.args
+
+
 def text():
     made = [ValueError(), ValueError("v"), ValueError(1, "2"), KeyError("k"), KeyError(1, 2), Problem(3, "p"), ImportError("i")]
     return [str(each) for each in made], [repr(each) for each in made], f"{made[1]}"
@@ -147,7 +155,7 @@ def leaves():
 
 @pytest.mark.parametrize(
     "function",
-    [construction, text, keywords, links, wrong_links, contexts, handled_information, tracebacks, details, leaves],
+    [construction, made_again, text, keywords, links, wrong_links, contexts, handled_information, tracebacks, details, leaves],
 )
 def test_exceptions(function):
     whole(function)
@@ -475,3 +483,41 @@ def exit_stacks():
 
 def test_exit_stacks():
     compared(exit_stacks, (), 2, tuple)
+
+
+def substitutes(substitute):
+    return substitute("x", "a-b"), substitute.__name__
+
+
+def test_methods_of_patterns_are_c_functions_of_a_class_of_their_own():
+    import re
+
+    compared(substitutes, (lambda: re.compile("-").sub,), 2, tuple)
+
+
+class Refusing(type):
+    def __subclasscheck__(cls, other):
+        raise AssertionError("asked")
+
+
+class Refused(Exception, metaclass=Refusing):
+    def __add__(self, other):
+        return "left"
+
+
+class RefusedToo(Refused):
+    def __radd__(self, other):
+        return "right"
+
+
+def matches_by_bases():
+    try:
+        raise KeyError(1)
+    except (Refused, Plain):
+        return "refused"
+    except KeyError:
+        return "key", Refused() + RefusedToo(), Refused() + 1
+
+
+def test_handlers_and_operators_ask_no_metaclass():
+    whole(matches_by_bases)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frameloom.bytecode.emitter import Emitter
-from frameloom.symbolic.kinds import ATOMS
+from frameloom.symbolic.kinds import ATOMS, DEFINED_METHOD
 
 _HEAP_TYPE = 1 << 9
 _OWNED = ATOMS | {range, types.CodeType}
@@ -61,6 +61,7 @@ _RULES: dict[type, Callable[[Any], bool]] = {
     frozenset: _every_item,
     slice: _bounds,
     types.BuiltinFunctionType: _bound,
+    DEFINED_METHOD: _bound,
     types.MethodWrapperType: _bound,
     types.FunctionType: _function,
 }

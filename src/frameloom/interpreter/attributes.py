@@ -10,6 +10,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import RULES, kind_of_class
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.kinds import DEFINED_METHOD
 from frameloom.symbolic.layouts import dict_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.method import MethodBody
@@ -411,6 +412,7 @@ BINDERS: dict[type, Callable] = {
     types.MemberDescriptorType: _bind_member,
     types.GetSetDescriptorType: _bind_getset,
     types.BuiltinFunctionType: lambda m, found, obj, owner, link: found,
+    DEFINED_METHOD: lambda m, found, obj, owner, link: found,
     types.MethodType: lambda m, found, obj, owner, link: found,
 }
 

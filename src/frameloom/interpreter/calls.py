@@ -13,9 +13,11 @@ from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import CODE_RULES, INLINED, INSTANTIATE, NAMED_RULES, POLYFILLS, REFUSED, RULES, kind_of_class, kind_of_module
 from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.kinds import DEFINED_METHOD
 from frameloom.symbolic.layouts import function as functions, generator
 from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.observe import mro_of
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Obj, Value
 
@@ -196,7 +198,7 @@ def instantiate(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Valu
         made = new_object(m, cls, args, kwargs, init)
     else:
         made = invoke(m, _unwrap_static(m, new), [m.observe.constant(cls), *args], kwargs)
-        if not issubclass(made.cls, cls):
+        if cls not in mro_of(made.cls):
             return made
         if made.cls is not cls:
             init = m.observe.type_lookup(made.cls, "__init__")
@@ -292,6 +294,7 @@ CALLERS: dict[type, Callable] = {
     types.FunctionType: call_function,
     types.MethodType: call_method,
     types.BuiltinFunctionType: call_bound_builtin,
+    DEFINED_METHOD: call_bound_builtin,
     types.MethodWrapperType: call_bound_builtin,
     types.MethodDescriptorType: call_known,
     types.WrapperDescriptorType: call_known,

@@ -11,6 +11,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import RULES, kind_of_class
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.layouts.payload import RunTimeBody
+from frameloom.symbolic.observe import mro_of
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import (
     ABSENT,
@@ -142,7 +143,7 @@ def _binary_slots(m: Machine, symbol: str, name: str, reflected: str, a: Value, 
     if left is not ABSENT and not is_sequence_slot(left):
         tries.append((left, a, b))
     if right is not ABSENT and not is_sequence_slot(right):
-        first = b.cls is not a.cls and issubclass(b.cls, a.cls) and _differs(m, a.cls, b.cls, reflected)
+        first = b.cls is not a.cls and a.cls in mro_of(b.cls) and _differs(m, a.cls, b.cls, reflected)
         tries.insert(0 if first else len(tries), (right, b, a))
     for slot, receiver, other in tries:
         result = _call_slot(m, slot, receiver, [other])
@@ -266,7 +267,7 @@ def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = Non
     tries = []
     left = m.observe.type_lookup(a.cls, name)
     right = m.observe.type_lookup(b.cls, reflected)
-    if b.cls is not a.cls and issubclass(b.cls, a.cls) and right is not ABSENT:
+    if b.cls is not a.cls and a.cls in mro_of(b.cls) and right is not ABSENT:
         tries = [(right, b, a), (left, a, b)]
     else:
         tries = [(left, a, b), (right, b, a)]

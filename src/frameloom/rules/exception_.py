@@ -92,6 +92,11 @@ def exit_init(m: Machine, exception: Value, /, *args: Value, **kwargs: Value) ->
     return NONE
 
 
+def _is_unset(m: Machine, exception: Value, descriptor: Any) -> bool:
+    found = part_of(m, exception, descriptor)
+    return found is ABSENT or _is_none(found)
+
+
 def _detailed(cls: type, names: tuple[str, ...]) -> Any:
     """`__init__` of a class that takes details by keyword."""
 
@@ -100,8 +105,10 @@ def _detailed(cls: type, names: tuple[str, ...]) -> Any:
             if name not in names:
                 raise m.error(TypeError, f"{cls.__name__}() got an unexpected keyword argument '{name}'")
         _set_args(m, exception, list(args))
-        for name, value in kwargs.items():
-            _set_member(m, exception, cls, name, value)
+        for name in names:
+            value = kwargs.get(name, NONE)
+            if not _is_none(value) or not _is_unset(m, exception, cls.__dict__[name]):
+                _set_member(m, exception, cls, name, value)
         if cls is ImportError:
             _set_member(m, exception, cls, "msg", args[0] if len(args) == 1 else NONE)
         return NONE

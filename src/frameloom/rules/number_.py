@@ -25,6 +25,7 @@ from frameloom.rules.payloads import constructs
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts.payload import PayloadBody
+from frameloom.symbolic.observe import mro_of
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, Const, Obj, Value
 
@@ -171,7 +172,7 @@ def divided(m: Machine, a: Value, b: Value, /) -> Value:
     if is_host(a) or is_host(b):
         return m.tuple([binary(m, "//", a, b), binary(m, "%", a, b)])
     tries = [(a, "__divmod__", b), (b, "__rdivmod__", a)]
-    if b.cls is not a.cls and issubclass(b.cls, a.cls):
+    if b.cls is not a.cls and a.cls in mro_of(b.cls):
         tries.reverse()
     for receiver, name, other in tries:
         slot = m.observe.type_lookup(receiver.cls, name)

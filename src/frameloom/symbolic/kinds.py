@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import enum
 import functools
+import re
 import types
 from typing import Any, Callable, NamedTuple
 
@@ -59,6 +60,9 @@ def _builtin_constant(observer: Any, found: Any, source: Any) -> Value:
     return observer.plain(found, source) if _is_bound(found) else Const(found)
 
 
+DEFINED_METHOD: type = type(re.compile("").sub)
+"""The class of bound C methods that are told their class: a subclass of that of all C functions, which has no name in `types`."""
+
 SINGLETON_CLASSES = (
     types.MethodDescriptorType,
     types.WrapperDescriptorType,
@@ -74,6 +78,7 @@ KINDS: dict[type, Kind] = {
     **{cls: SINGLETON for cls in SINGLETON_CLASSES},
     range: Kind(lambda o, found, source: o.atom(found, source), _const),
     types.BuiltinFunctionType: Kind(_builtin_function, _builtin_constant),
+    DEFINED_METHOD: Kind(_builtin_function, _builtin_constant),
     types.ModuleType: IDENTIFIED,
     type: IDENTIFIED,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from frameloom.symbolic.kinds import DEFINED_METHOD
 from frameloom.symbolic.layouts.base import Layout, register
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, Const, Obj, Value
@@ -56,7 +57,7 @@ def descriptor_of(found: Any) -> Any:
     raise GraphBreak("FL101", name)
 
 
-@register(types.BuiltinFunctionType, types.MethodWrapperType)
+@register(types.BuiltinFunctionType, DEFINED_METHOD, types.MethodWrapperType)
 class BoundBuiltinLayout(Layout):
     """A C method bound to an object: its descriptor and that object."""
 
