@@ -59,7 +59,7 @@ def test_calls():
         out.load_fast("a")
         out.load_fast("b")
         out.build_tuple(2)
-        out.call_with_tuple_under(divmod)
+        out.call_with_tuple_under(divmod, Label())
         out.begin_call(dict)
         out.build_tuple(0)
         out.load_const("k")
@@ -168,7 +168,7 @@ def test_functions_take_the_running_globals_and_cells():
         return free, g  # noqa: F821
 
     def emit(out):
-        out.make_function(reads.__code__, ["free"])
+        out.make_function(lambda: out.load_const(reads.__code__), ["free"])
         out.return_value()
 
     function = made(emit, like, {"g": "global"})(1, 2)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from frameloom.bytecode.decode import decode
 from frameloom.bytecode.program import Instruction
 from frameloom.codegen.bridge import bridge_code
-from frameloom.codegen.resume import Shape, State, state_of
-from tests.codegen.forwarding import RUNTIME, Forwarding, remade, verified
+from frameloom.codegen.resume import Shape, State, origin_of, state_of
+from tests.codegen.forwarding import RUNTIME, Forwarding, Tail, remade, verified
 
 NULL = object()
 
@@ -31,17 +31,27 @@ class Inner(NamedTuple):
 
 
 class Bridging(Forwarding):
-    """Stops everywhere; `bridges` counts the bridges by link, `deepest` how deep they were nested."""
+    """Stops everywhere; `bridges` counts the bridges by link, `deepest` how deep they were nested.
 
-    def __init__(self) -> None:
+    Bridges wait for a result; if `joined` they are left when the inner frame has left a record, and stopped in what goes on there. The code
+    that goes on with both in the `whole`-th place runs as it is made.
+    """
+
+    def __init__(self, joined: bool = False, whole: int | None = None) -> None:
         super().__init__(lambda state: True)
+        self.joined = joined
+        self.whole = whole
+        self.waited: list[str] = []
         self.bridges: dict[str, int] = {}
         self.deepest = 0
         self._depth = 0
 
     def follow(self, function: FunctionType, arguments: list[Any]) -> tuple[FunctionType, list[Any]]:
         state = state_of(function.__code__)
-        assert state is not None
+        origin = origin_of(function.__code__)
+        assert state is not None and origin is not None
+        if origin.waits is not None:
+            return self._go_on(state, origin.waits.link, function, arguments)
         stack = _stack(state.shape, arguments[-1])
         instruction = decode(state.code).instructions[state.index]
         find = FIND.get(instruction.op)
@@ -51,16 +61,30 @@ class Bridging(Forwarding):
         self.bridges[inner.link] = self.bridges.get(inner.link, 0) + 1
         return self._bridge(state, function, arguments, stack, inner)
 
+    def _go_on(self, state: State, link: str, function: FunctionType, arguments: list[Any]) -> tuple[FunctionType, list[Any]]:
+        """Behind a bridge that was left: by another bridge, or as it is made."""
+        verified(function.__code__)
+        self.waited.append(link)
+        if len(self.waited) - 1 == self.whole:
+            return function, arguments
+        *held, (inner, *given) = arguments[-1]
+        inner, given = self.follow(inner, given)
+        code = bridge_code(*state, link, RUNTIME, True)
+        verified(code)
+        return remade(code, function), [*arguments[:-1], (*held, Tail(inner, *given))]
+
     def _bridge(
         self, state: State, function: FunctionType, arguments: list[Any], stack: list[Any], inner: Inner
     ) -> tuple[FunctionType, list[Any]]:
         kept = len(stack) - inner.operands
         shape = Shape((*state.shape.stack[:kept], *["value"] * len(inner.left)), state.shape.slots)
-        code = bridge_code(state.code, state.index, shape, inner.link, RUNTIME)
+        code = bridge_code(state.code, state.index, shape, inner.link, RUNTIME, self.joined)
         verified(code)
         held = [item for item, kind in zip(stack[:kept], shape.stack) if kind in ("value", "previous")]
         further = [inner.value] if inner.link == "value" else []
-        call = (self.count_depth, self.begin(inner.function, inner.arguments, inner.keywords))
+        call = self.begin(inner.function, inner.arguments, inner.keywords)
+        if not self.joined:
+            call = Tail(self.count_depth, call)
         return remade(code, function), [*arguments[:-1], (*held, *inner.left, *further, call)]
 
     def count_depth(self, record: tuple[Any, ...]) -> Any:

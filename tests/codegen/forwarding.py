@@ -74,7 +74,9 @@ _RUNNING: list[Forwarding] = []
 
 
 def trampoline(function: Any, *arguments: Any) -> Any:
-    """Call, and follow tail records to a result."""
+    """Call, and follow tail records to a result. A record may stand for function and arguments."""
+    if type(function) is Tail:
+        function, *arguments = function
     result = function(*arguments)
     while type(result) is Tail:
         function, *arguments = result
@@ -85,7 +87,26 @@ def trampoline(function: Any, *arguments: Any) -> Any:
     return result
 
 
-RUNTIME = Runtime(Tail, trampoline)
+def enter(record: Tail) -> Any:
+    """Make the call of a record, and give what comes, perhaps another record."""
+    return record[0](*record[1:])
+
+
+class Joint:
+    """Codes that wait, by the code of the inner frame."""
+
+    def __init__(self, make: Callable[[CodeType], CodeType | None]) -> None:
+        self.make = make
+        self.known: dict[int, CodeType | None] = {}
+
+    def __call__(self, record: Tail) -> CodeType | None:
+        inner = record[0].__code__
+        if id(inner) not in self.known:
+            self.known[id(inner)] = self.make(inner)
+        return self.known[id(inner)]
+
+
+RUNTIME = Runtime(Tail, trampoline, enter, tuple, Joint)
 
 _VERIFIED: dict[int, CodeType] = {}
 

@@ -69,7 +69,12 @@ def breaker(value: Any = None) -> Any:
     return value
 
 
-refuse("FL401", "the test breaks here", breaker)
+def failer(value: Any) -> Any:
+    """Breaks the graph, and raises."""
+    raise Problem(value)
+
+
+refuse("FL401", "the test breaks here", breaker, failer)
 
 
 def breaking(box: Box, value: Any) -> Any:

@@ -16,7 +16,7 @@ from . import things
 from .things import Box
 
 NAMES = {
-    **{name: getattr(things, name) for name in ("Problem", "Box", "Manager", "managed", "breaker", "breaking", "gen", "logged", "Odd")},
+    **{name: getattr(things, name) for name in ("Problem", "Box", "Manager", "managed", "breaker", "failer", "breaking", "gen", "logged", "Odd")},
     **{name: getattr(things, name) for name in ("Point", "Pair", "Color", "Slotted")},
     "functools": functools,
     "random": random,

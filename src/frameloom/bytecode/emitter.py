@@ -433,8 +433,8 @@ class Emitter:
         self.swap()
         self.call(1)
 
-    def call_with_tuple_under(self, function: Any) -> None:
-        """Replace the tuple on top by `function(*tuple)`."""
+    def call_with_tuple_under(self, function: Any, at: Label) -> None:
+        """Replace the tuple on top by `function(*tuple)`; `at` is placed at the call."""
         if version.NULL_FIRST:
             self.load_const(function)
             self.push_null()
@@ -442,15 +442,17 @@ class Emitter:
             self.push_null()
             self.load_const(function)
         self.swap(3)
+        self.place(at)
         self.call_ex()
 
-    def make_function(self, code: CodeType, closure: Sequence[str | int] = ()) -> None:
-        """Push a new function with the running frame's globals; its closure is the cells in these slots."""
+    def make_function(self, load_code: Callable[[], Any], closure: Sequence[str | int] = ()) -> None:
+        """Push a new function with the running frame's globals, of the code that `load_code` pushes; its closure is the cells in
+        these slots."""
         for slot in closure:
             self.load_closure(slot)
         if closure:
             self.build_tuple(len(closure))
-        self.load_const(code)
+        load_code()
         for name, arg in version.make_function(bool(closure)):
             self.op(name, arg)
 

@@ -16,18 +16,24 @@ from frameloom.bytecode.flow import LASTI, NULL, PREVIOUS, VALUE
 from frameloom.bytecode.program import Group, Instruction, Program
 
 from .resume import CELL, CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, MADE, UNBOUND, Prologue, ResumeError, Shape
-from .resume import argument_slots, origin_of, resume_code, user_state
+from .resume import argument_slots, resume_code, user_state, users_code
 
 
 class Runtime(NamedTuple):
     """What generated code calls.
 
-    `tail(function, *arguments)` makes a tail record, which the code returns in place of a result; `trampoline(function,
-    *arguments)` calls, runs the tail records that come back, and returns the result. Both must be hashable.
+    `tail(function, *arguments)` makes a tail record (it is their class), which the code returns in place of a result.
+    `enter(record)` makes the call of a record and returns what comes, perhaps another record; `trampoline(record)` or
+    `trampoline(function, *arguments)` runs the records that come, and returns the result. `take(record)` is the tuple of function and
+    arguments. The record is used up by each. `joint(make)` gives a callable that takes a record: `make(code of its function)`,
+    remembered, or None. All must be hashable.
     """
 
     tail: Callable[..., Any]
     trampoline: Callable[..., Any]
+    enter: Callable[..., Any]
+    take: Callable[..., Any]
+    joint: Callable[..., Any]
 
 
 class Leave(NamedTuple):
@@ -169,14 +175,29 @@ def emit_tail(out: Emitter, program: Program, index: int, shape: Shape, runtime:
     With `move` the frame's slots are emptied: an exception's traceback keeps its frame, which must not keep what the frame that takes over
     lets go, the exception itself least of all.
     """
-    load = out.move_fast if move else out.load_fast
     code = resume_code(program.code, index, shape)
-    origin = origin_of(program.code)
-    count = argument_slots(program.code if origin is None else origin.code)
     out.assume_depth(len(shape.stack))
-    held = _take_stack(out, shape)
+    held = take_stack(out, shape)
+    emit_record(out, program, shape, held, lambda: out.load_const(code), runtime, move=move)
+
+
+def emit_record(
+    out: Emitter,
+    program: Program,
+    shape: Shape,
+    held: list[int],
+    load_code: Callable[[], None],
+    runtime: Runtime,
+    *,
+    further: Callable[[], None] | None = None,
+    move: bool = False,
+) -> None:
+    """Return a tail record of a function of a code that takes the frame over: slots as `shape` says, the objects of the stack in
+    scratch slots, and one more object that `further` pushes."""
+    load = out.move_fast if move else out.load_fast
+    count = argument_slots(users_code(program.code))
     out.begin_call(runtime.tail)
-    out.make_function(code, [slot for slot, found in enumerate(program.slots) if found.kind == "free"])
+    out.make_function(load_code, [slot for slot, found in enumerate(program.slots) if found.kind == "free"])
     for slot in range(count):
         if shape.slots[slot] == UNBOUND:
             out.load_const(None)
@@ -184,33 +205,35 @@ def emit_tail(out: Emitter, program: Program, index: int, shape: Shape, runtime:
             load(slot)
     for temporary in held:
         load(temporary)
-    out.build_tuple(len(held))
+    if further is not None:
+        further()
+    out.build_tuple(len(held) + (further is not None))
     out.call(count + 2)
     out.return_value()
 
 
-def _take_stack(out: Emitter, shape: Shape) -> list[int]:
+def take_stack(out: Emitter, shape: Shape) -> list[int]:
     """Empty the stack into scratch slots; returns those to be handed on, bottom of the stack first.
 
     The exception that a marker belongs to is the handled one for the uppermost, and for each other one what the marker above it holds.
     """
     held: list[int] = []
-    dropped = _temporary(out, -1)
+    dropped = temporary(out, ".dropped")
     if PREVIOUS in shape.stack:
         out.begin_call(sys.exception)
         out.call(0)
-        handled = _temporary(out, len(shape.stack))
+        handled = temporary(out, f".stack{len(shape.stack)}")
         out.store_fast(handled)
     outermost = shape.stack.index(PREVIOUS) if PREVIOUS in shape.stack else None
     for depth in range(len(shape.stack) - 1, -1, -1):
         kind = shape.stack[depth]
         if kind == VALUE:
-            held.append(_temporary(out, depth))
+            held.append(temporary(out, f".stack{depth}"))
             out.store_fast(held[-1])
         elif kind == PREVIOUS:
             held.append(handled)
             if depth != outermost:
-                handled = _temporary(out, depth)
+                handled = temporary(out, f".stack{depth}")
                 out.copy()
                 out.store_fast(handled)
             out.op("POP_EXCEPT")
@@ -221,8 +244,8 @@ def _take_stack(out: Emitter, shape: Shape) -> list[int]:
     return held[::-1]
 
 
-def _temporary(out: Emitter, depth: int) -> int:
-    name = f".stack{depth}" if depth >= 0 else ".dropped"
+def temporary(out: Emitter, name: str) -> int:
+    """A scratch slot that all uses of the name share."""
     try:
         return out.slot(name)
     except KeyError:

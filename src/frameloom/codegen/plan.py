@@ -22,7 +22,8 @@ from frameloom.symbolic.values import INPUT, Node, Obj, Value
 class FrameState(NamedTuple):
     """A frame that a break suspends: where it stands, what its slots and its stack hold (UNBOUND for an unbound slot), the
     exceptions it is handling (one for each marker on its stack, outermost first), and the function that it runs (an Obj;
-    None for the root).  `link` tells how it waits for the next inner frame; None for the innermost."""
+    None for the root).  `link` tells how it waits for the next inner frame; None for the innermost.  `joined` tells that it goes on in
+    one trace with what goes on there."""
 
     program: Any
     index: int
@@ -32,6 +33,7 @@ class FrameState(NamedTuple):
     function: Obj | None = None
     link: Any = None
     globals: dict | None = None
+    joined: bool = False
 
     def values(self) -> list[Value]:
         """Everything that the frame needs when it goes on."""

@@ -7,7 +7,7 @@ handlers are CPython's own. Documented in `docs/design/resume.md`.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from types import CodeType
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -42,12 +42,23 @@ class Shape(NamedTuple):
     slots: tuple[str, ...]
 
 
+class Waits(NamedTuple):
+    """How a resume code begins by waiting for an inner frame (`waiting.py`): the canonical index in it of the call, that of its copy
+    of the instruction that waits, the link, and how many items lie on the stack below what the call is made of (and the value)."""
+
+    call: int
+    index: int
+    link: str
+    depth: int
+
+
 class Origin(NamedTuple):
     """Where a resume code comes from: the user's code object, and for each canonical index of the resume code the index of the
-    same instruction there, None for those that only the resume code has."""
+    same instruction there, None for those that only the resume code has.  `waits` is None where it does not wait first."""
 
     code: CodeType
     indices: tuple[int | None, ...]
+    waits: Waits | None = None
 
 
 class State(NamedTuple):
@@ -87,6 +98,12 @@ def state_of(code: CodeType) -> State | None:
     return None if made is None else made.state
 
 
+def users_code(code: CodeType) -> CodeType:
+    """The user's code object that this one is, or goes on with."""
+    made = _ORIGINS.get(code)
+    return code if made is None else made.state.code
+
+
 def user_state(code: CodeType, index: int, shape: Shape) -> tuple[CodeType, int, Shape]:
     """The same state in terms of the user's code, with a slot kind for each slot that is an argument. Raises ResumeError."""
     origin = origin_of(code)
@@ -97,7 +114,7 @@ def user_state(code: CodeType, index: int, shape: Shape) -> tuple[CodeType, int,
             raise ResumeError("a resume code cannot stop in its prologue")
         stack = tuple(_user_kind(there, origin, kind) for kind in shape.stack)
         found = origin.indices[index]
-        if found is None:
+        if found is None or origin.waits is not None and index == origin.waits.call:
             raise ResumeError(f"{index} is no instruction of the user")
         code, index, shape = origin.code, found, Shape(stack, shape.slots[:hidden])
     count = argument_slots(code)
@@ -173,9 +190,10 @@ MADE = Codes()
 class _MadeFrom:
     """What the registry keeps of a resume code; the indices are computed when asked for."""
 
-    def __init__(self, state: State, offsets: list[int | None]) -> None:
+    def __init__(self, state: State, offsets: list[int | None], waits: Any = None) -> None:
         self.state = state
         self.offsets = offsets  # by original group, the code unit of its copy
+        self.waits = waits  # the code unit of the call of an inner frame, the link, and the code of that frame
         self.known: Origin | None = None
 
     def origin(self, resume: CodeType) -> Origin:
@@ -186,7 +204,12 @@ class _MadeFrom:
                 if unit is not None:
                     first = copy.index_at(2 * unit)
                     indices[first : first + group.count] = range(group.first, group.first + group.count)
-            self.known = Origin(self.state.code, tuple(indices))
+            waits = None
+            if self.waits is not None:
+                unit, link, _ = self.waits
+                waits = Waits(copy.index_at(2 * unit), indices.index(self.state.index), link, len(self.state.shape.stack))
+                indices[waits.call] = self.state.index  # so that an offset of the call is one of the instruction that waits
+            self.known = Origin(self.state.code, tuple(indices), waits)
         return self.known
 
 
@@ -210,10 +233,21 @@ def _make(code: CodeType, index: int, shape: Shape) -> CodeType:
         label.unit = copies(target).unit
     for label, target in prologue.offsets:
         label.unit = copies(target).unit
+    return register(out, copies, State(code, index, shape))
+
+
+def register(out: Emitter, copies: Callable[[int], Label], state: State, waits: tuple[Label, str, CodeType] | None = None) -> CodeType:
+    """Finish a resume code, and remember where it comes from: `copies` gives the labels of the copied body.
+
+    `waits` has the label of the call of an inner frame, the link, and the code of that frame, which lives as long.
+    """
     finished = out.finish(slots_are_arguments=True)
+    program = decode(state.code)
     begin = program.instructions[program.start].origin
     offsets = [finished.offset(copies(group.first)) if number >= begin else None for number, group in enumerate(program.groups)]
-    _ORIGINS.set(finished.code, _MadeFrom(State(code, index, shape), offsets))
+    if waits is not None:
+        waits = (finished.offset(waits[0]), *waits[1:])  # type: ignore[assignment]
+    _ORIGINS.set(finished.code, _MadeFrom(state, offsets, waits))
     return finished.code
 
 

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 class Runtime(NamedTuple):
     """new_slot() -> a slot for a constant.  tail(function, *arguments) -> a tail record.  resume_function(code) -> a function
     with the calling frame's globals and closure.  make_function(code, globals, closure) -> a function.  open_scope() has the
-    frames that are called from here on looked up.  trampoline(function, *arguments) calls, and runs the tail records that come
-    back.  rerun(code) notes that a graph failed, and gives the code that runs in place of `code`, eagerly, with all parameters
-    positional.  call_keyed(known, function, *arguments) calls a function that stores keys, whose hashes are known.
+    frames that are called from here on looked up.  enter(record) makes the call of a tail record; trampoline(record) and
+    trampoline(function, *arguments) run the records that come back too; take(record) is the tuple of function and arguments.
+    joint(make) gives a callable that takes a record: make(code of its function), remembered, or None.  rerun(code) notes that a
+    graph failed, and gives the code that runs in place of `code`, eagerly, with all parameters positional.  call_keyed(known,
+    function, *arguments) calls a function that stores keys, whose hashes are known.
     """
 
     new_slot: Callable[..., Any]
@@ -21,5 +23,8 @@ class Runtime(NamedTuple):
     make_function: Callable[..., Any]
     open_scope: Callable[..., Any]
     trampoline: Callable[..., Any]
+    enter: Callable[..., Any]
+    take: Callable[..., Any]
+    joint: Callable[..., Any]
     rerun: Callable[[CodeType], CodeType]
     call_keyed: Callable[..., Any]

@@ -13,7 +13,7 @@ from frameloom.codegen.bridge import bridge_code, emit_bridge
 from frameloom.codegen.build import Builder
 from frameloom.codegen.exits import break_code, emit_break
 from frameloom.codegen.plan import FrameState
-from frameloom.codegen.resume import Shape, argument_slots
+from frameloom.codegen.resume import Shape, argument_slots, users_code
 from frameloom.symbolic import values
 from frameloom.symbolic.values import Value
 
@@ -33,7 +33,7 @@ def emit_suspension(build: Builder, frames: Sequence[FrameState], runtime: Any) 
         out.end_call(0)
         out.pop_top()
     if inner:
-        emit_bridge(out, root.program, root.index, shape, root.link.kind, runtime)
+        emit_bridge(out, root.program, root.index, shape, root.link.kind, runtime, root.joined)
     else:
         emit_break(out, root.program, root.index, shape, runtime)
 
@@ -112,21 +112,22 @@ def _push_waiting(build: Builder, frame: FrameState, inner: Sequence[FrameState]
 
 
 def _push_call(build: Builder, frames: Sequence[FrameState], runtime: Any) -> None:
-    """Push the tuple of a function that goes on with the first of `frames`, and its arguments."""
+    """Push the tail record of a function that goes on with the first of `frames`, and its arguments."""
     frame, inner = frames[0], frames[1:]
     out = build.out
     shape = shape_of(frame)
     code = frame.program.code
     if inner:
-        made = bridge_code(code, frame.index, shape, frame.link.kind, runtime)
+        made = bridge_code(code, frame.index, shape, frame.link.kind, runtime, frame.joined)
     else:
         made = break_code(code, frame.index, shape, runtime)
+    out.begin_call(runtime.tail)
     build.push_function(frame.program, frame.slots, frame.globals, made)
-    count = argument_slots(code)
+    count = argument_slots(users_code(code))
     for value in frame.slots[:count]:
         build.load(values.NONE if value is values.UNBOUND else value)
     _push_state(build, frame, shape, inner, runtime)
-    out.build_tuple(count + 2)
+    out.end_call(count + 2)
 
 
 def _push_state(build: Builder, frame: FrameState, shape: Shape, inner: Sequence[FrameState], runtime: Any) -> None:

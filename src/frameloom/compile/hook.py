@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from frameloom import config
 from frameloom.codegen.plan import Break
-from frameloom.codegen.resume import ByCode, origin_of, state_of
+from frameloom.codegen.resume import ByCode, origin_of, state_of, users_code
 from frameloom.compile import collector, foundations, logs, recompiles
 from frameloom.compile.cache import CodeRecord, Records
 from frameloom.compile.locations import caller, chain_of, first_line
@@ -207,12 +207,6 @@ class Compiler:
         except OSError as failed:
             place = f"no report could be written: {failed}"
         events.eager(BreakReport.of("FL901", (first_line(code),), f"{type(error).__name__}: {error}", notes=(place,)))
-
-
-def users_code(code: types.CodeType) -> types.CodeType:
-    """The user's code object that this one is, or goes on with."""
-    state = state_of(code)
-    return code if state is None else state.code
 
 
 REST = {"FL007": "the rest of the function runs as it is"}

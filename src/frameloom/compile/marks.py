@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from frameloom.codegen.resume import origin_of
 from frameloom.compile.asked import graph_break, is_compiling
 from frameloom.compile.running import in_compiled
 from frameloom.interpreter.calls import CALLERS
+from frameloom.interpreter.frame import Link
 from frameloom.interpreter.registry import CODE_RULES, rule
-from frameloom.native import Callable
+from frameloom.native import Callable, trampoline
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, TRUE, Const, Node, Obj, Value
 
@@ -35,6 +37,18 @@ def _graph_break(m: Any) -> Value:
 @rule(is_compiling, in_compiled)
 def _is_compiling(m: Any) -> Value:
     return TRUE
+
+
+@rule(trampoline)
+def _go_on_inside(m: Any, function: Value, *arguments: Value) -> Any:
+    """A resume function waits for what goes on with an inner frame: that is inlined, and this frame waits for it as the user's did."""
+    frame = m.session.frame
+    origin = origin_of(frame.program.code)
+    waits = origin.waits if origin is not None else None
+    if waits is None or waits.call != frame.index:
+        return NotImplemented
+    value = frame.stack[waits.depth] if waits.link == "value" else None
+    return m.invoke(function, list(arguments), {}, Link(waits.link, waits.depth, value))
 
 
 def operation(function: Any) -> Any:

@@ -17,10 +17,22 @@ from frameloom.compile.cache import CodeRecord, EntryInfo, overwritten
 from frameloom.compile.reruns import rerun
 from frameloom.compile.trace import Trace, trace
 from frameloom.diagnostics import events
-from frameloom.native import Entry, Slot, Tail, call_keyed, make_function, open_scope, resume_function, trampoline
+from frameloom.native import (
+    Entry,
+    Joint,
+    Slot,
+    Tail,
+    call_keyed,
+    enter,
+    make_function,
+    open_scope,
+    resume_function,
+    take,
+    trampoline,
+)
 from frameloom.symbolic.signals import RestartCapture
 
-RUNTIME = Runtime(Slot, Tail, resume_function, make_function, open_scope, trampoline, rerun, call_keyed)
+RUNTIME = Runtime(Slot, Tail, resume_function, make_function, open_scope, trampoline, enter, take, Joint, rerun, call_keyed)
 
 
 class Capture(NamedTuple):

@@ -14,7 +14,7 @@ from frameloom.codegen.bridge import bridge_code
 from frameloom.codegen.build import NeedsItself, Reached
 from frameloom.codegen.kinds import exceptions_of
 from frameloom.codegen.plan import Break, FrameState, Return, values_of
-from frameloom.codegen.resume import ResumeError
+from frameloom.codegen.resume import Origin, ResumeError, origin_of, users_code
 from frameloom.codegen.suspend import shape_of
 from frameloom.interpreter.calls import enter_root
 from frameloom.interpreter.exits import EXCEPTION_EXIT, settle
@@ -41,8 +41,10 @@ class Trace(NamedTuple):
 
     @property
     def must_stay_whole(self) -> bool:
-        """Whether the root's own instruction asks for its frame: the object it gets must be that of the whole call."""
-        return type(self.exit) is Break and len(self.exit.frames) == 1 and self.exit.reads_frame
+        """Whether the root's own instruction asks for its frame: the object it gets must be that of the whole call.  Or a frame
+        stopped at the call of another one for which it waits: that call is made as it is."""
+        exit_ = self.exit
+        return type(exit_) is Break and (len(exit_.frames) == 1 and exit_.reads_frame or stands_before(exit_.frames[-1]))
 
     @property
     def is_break(self) -> bool:
@@ -124,6 +126,17 @@ def _run(session: Session, frame: Frame) -> Any:
     return Return(frame.result)
 
 
+def stands_before(frame: FrameState) -> bool:
+    """Whether a frame stands in what a resume code has before the user's instructions."""
+    origin = origin_of(frame.program.code)
+    return origin is not None and (origin.indices[frame.index] is None or is_call_of_inner(origin, frame.index))
+
+
+def is_call_of_inner(origin: Origin, index: int) -> bool:
+    """Whether the instruction is the call by which a resume code goes on with an inner frame."""
+    return origin.waits is not None and origin.waits.call == index
+
+
 # -- breaks ----------------------------------------------------------------------------------------------------------
 
 
@@ -186,7 +199,7 @@ def _is_hidden(frame: Frame) -> bool:
 def _can_wait(session: Session, frame: Frame) -> bool:
     state = _state(frame, [])
     try:
-        bridge_code(state.program.code, state.index, shape_of(state), state.link.kind, CHECKING)
+        bridge_code(state.program.code, state.index, shape_of(state), state.link.kind, CHECKING, True)
     except ResumeError:
         return False
     return True
@@ -195,6 +208,9 @@ def _can_wait(session: Session, frame: Frame) -> bool:
 class _NothingRuns(NamedTuple):
     tail: Any = print
     trampoline: Any = print
+    enter: Any = print
+    take: Any = print
+    joint: Any = lambda make: print
 
 
 CHECKING = _NothingRuns()
@@ -210,12 +226,18 @@ def _resolve_cells(session: Session, frame: Frame) -> None:
 
 def _states(session: Session, frames: list[Frame]) -> tuple[FrameState, ...]:
     """The frames as data, each with the exceptions it handles: what is handled is known for the innermost marker, and each
-    marker knows what was handled before."""
+    marker knows what was handled before.  Frames go on together but where a function has called itself: every depth of a
+    recursion would be a trace of its own, so that the outer frame waits for a result."""
     handled = session.handled
     states: list[FrameState] = []
+    together: set[int] = set()
     for frame in reversed(frames):
         stack = _kept_stack(frame)
-        states.append(_state(frame, exceptions_of(stack, handled)))
+        state = _state(frame, exceptions_of(stack, handled))
+        code = id(users_code(frame.program.code))
+        joined = frame.link is not None and code not in together
+        together = together | {code} if joined else {code}
+        states.append(state._replace(joined=joined))
         handled = next((value.value for value in stack if type(value) is Previous), handled)
     return tuple(reversed(states))
 
@@ -223,6 +245,9 @@ def _states(session: Session, frames: list[Frame]) -> tuple[FrameState, ...]:
 def _state(frame: Frame, handled: list) -> FrameState:
     program = frame.program
     stack = _kept_stack(frame)
+    index = _waiting_index(frame)
+    if index is not None:
+        return FrameState(program, index, tuple(frame.slots), tuple(stack), tuple(handled), frame.function, frame.link, frame.globals)
     first = program.group_of(frame.index).first
     between = program.instructions[first : frame.index]
     if any(instruction.op not in _ONLY_PUSH for instruction in between):
@@ -231,6 +256,13 @@ def _state(frame: Frame, handled: list) -> FrameState:
     return FrameState(
         program, first, tuple(frame.slots), tuple(stack), tuple(handled), frame.function, frame.link, frame.globals
     )
+
+
+def _waiting_index(frame: Frame) -> int | None:
+    """Where the user's instruction stands for which a resume code has called an inner frame."""
+    origin = origin_of(frame.program.code)
+    waits = origin.waits if origin is not None and frame.link is not None else None
+    return waits.index if waits is not None and waits.call == frame.index else None
 
 
 _ONLY_PUSH = frozenset({"PUSH_NULL", "LOAD_CONST", "LOAD_FAST"})

@@ -405,6 +405,10 @@ hook_frame(PyThreadState *tstate, Frame *frame, int throwflag)
         return hook_pass(thread, tstate, frame, throwflag);
     }
     int handed = take_handed(thread, tstate, frame);
+    if (handed && thread->passing) {
+        thread->passing = 0;
+        return run_without_hook(thread, tstate, frame, throwflag, MODE_REPLAYING);
+    }
     Entry *running = thread->scope.running;
     if (handed && running != NULL && frame_code(frame) == running->code) {
         /* run_as_function came for its frame */

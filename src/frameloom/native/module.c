@@ -17,7 +17,8 @@ static struct PyModuleDef module_def = {
 };
 
 static PyTypeObject *const public_types[] = {
-    &Engine_Type, &Entry_Type, &Slot_Type, &Tail_Type, &Callable_Type, &GuardProgram_Type,
+    &Engine_Type, &Entry_Type, &Slot_Type, &Tail_Type, &Joint_Type, &Callable_Type,
+    &GuardProgram_Type,
 };
 
 static int

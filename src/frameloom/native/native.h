@@ -37,6 +37,7 @@ typedef struct {
     PyObject *handed;       /* function whose next frame gives its tail record back */
     Frame *handed_from;     /* the frame below which it will be pushed */
     PyObject *lent;         /* owner of its arguments, let go when that frame is there */
+    int passing;            /* that frame runs as it is, without the hook */
     Frame *chained;         /* frame that is with another engine's hook */
     int unseen;             /* the last call marked as handed came past the hook */
     char *stack_end;        /* lowest address of the C stack */
@@ -168,6 +169,7 @@ struct Tail {
 };
 
 extern PyTypeObject Tail_Type;
+extern PyTypeObject Joint_Type;
 
 PyObject *tail_run(Thread *thread, PyObject *result);
 PyObject *call_handed(Thread *thread, PyObject *function, PyObject *const *args,

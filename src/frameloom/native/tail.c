@@ -38,9 +38,24 @@ tail_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *
 static PyObject *
 tail_repr(Tail *self)
 {
+    if (self->items[0] == NULL) {
+        return PyUnicode_FromString("<Tail taken>");
+    }
     return PyUnicode_FromFormat("<Tail call of %R with %zd arguments>", self->items[0],
                                 Py_SIZE(self) - 1);
 }
+
+/* The function to be called, or None when the record has been taken. */
+static PyObject *
+tail_function(Tail *self, void *Py_UNUSED(closure))
+{
+    return Py_NewRef(self->items[0] == NULL ? Py_None : self->items[0]);
+}
+
+static PyGetSetDef tail_getset[] = {
+    {"function", (getter)tail_function, NULL, "what is to be called; None when it has been taken"},
+    {NULL},
+};
 
 PyTypeObject Tail_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
@@ -53,6 +68,7 @@ PyTypeObject Tail_Type = {
     .tp_vectorcall = tail_vectorcall,
     .tp_dealloc = (destructor)tail_dealloc,
     .tp_repr = (reprfunc)tail_repr,
+    .tp_getset = tail_getset,
     .tp_free = PyObject_Free,
 };
 
@@ -87,6 +103,37 @@ is_tail(PyObject *result)
     return result != NULL && Py_TYPE(result) == &Tail_Type;
 }
 
+/* Makes the call of a record. Takes the reference, and lets go of the record
+ * as soon as the frame has references of its own. */
+static PyObject *
+call_record(Thread *thread, Tail *record)
+{
+    if (record->items[0] == NULL) {
+        Py_DECREF(record);
+        PyErr_SetString(PyExc_RuntimeError, "the call of a tail record is made once");
+        return NULL;
+    }
+    PyObject *function = Py_NewRef(record->items[0]);
+    PyObject *result = call_handed(thread, function, record->items + 1,
+                                   (size_t)(Py_SIZE(record) - 1), NULL, (PyObject *)record);
+    Py_DECREF(function);
+    return result;
+}
+
+/* A record with the items of another, which is empty afterwards: whoever has
+ * that one keeps nothing alive. */
+static Tail *
+taken_from(Tail *record)
+{
+    Py_ssize_t count = Py_SIZE(record);
+    Tail *taken = PyObject_NewVar(Tail, &Tail_Type, count);
+    for (Py_ssize_t i = 0; taken != NULL && i < count; i++) {
+        taken->items[i] = record->items[i];
+        record->items[i] = NULL;
+    }
+    return taken;
+}
+
 /* Runs tail records until a result comes. Takes the reference to result. */
 PyObject *
 tail_run(Thread *thread, PyObject *result)
@@ -99,16 +146,60 @@ tail_run(Thread *thread, PyObject *result)
     scope_enter(thread, &saved, thread->scope.mode);
     scope_use_patience(thread, NULL, 0);
     while (is_tail(result)) {
-        Tail *record = (Tail *)result;
-        PyObject *function = Py_NewRef(record->items[0]);
         if (looks_up) {
             thread->scope.engine->tails++;
             scope_set_mode(thread, MODE_OPEN);
         }
-        result = call_handed(thread, function, record->items + 1, (size_t)(Py_SIZE(record) - 1),
-                             NULL, result);
-        Py_DECREF(function);
+        result = call_record(thread, (Tail *)result);
     }
+    scope_leave(thread, &saved);
+    return result;
+}
+
+/* Makes the call of a record as the frame that stopped would make it, in the
+ * mode that is on. The hook has to see the first frame, which lets go of the
+ * arguments; a scope that is given up is opened for nothing but that. */
+static PyObject *
+call_inner(Thread *thread, PyObject *argument)
+{
+    if (Py_TYPE(argument) != &Tail_Type) {
+        PyErr_Format(PyExc_TypeError, "a tail record expected, not %.100s",
+                     Py_TYPE(argument)->tp_name);
+        return NULL;
+    }
+    Tail *record = taken_from((Tail *)argument);
+    if (record == NULL) {
+        return NULL;
+    }
+    Scope saved;
+    scope_enter(thread, &saved, thread->scope.mode);
+    if (thread->scope.mode == MODE_REPLAYING) {
+        thread->passing = 1;
+        scope_set_mode(thread, MODE_OPEN);
+    }
+    PyObject *result = call_record(thread, record);
+    thread->passing = 0;
+    scope_leave(thread, &saved);
+    return result;
+}
+
+static PyObject *
+enter(PyObject *Py_UNUSED(module), PyObject *record)
+{
+    Thread *thread = thread_state();
+    PyThreadState *tstate = PyThreadState_Get();
+    function_credit_add(tstate, 1);
+    PyObject *result = call_inner(thread, record);
+    function_credit_add(tstate, -1);
+    return result;
+}
+
+static PyObject *
+call_and_run(Thread *thread, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    Scope saved;
+    scope_enter(thread, &saved, thread->scope.mode);
+    PyObject *result = PyObject_Vectorcall(args[0], args + 1, (size_t)(count - 1), names);
     scope_leave(thread, &saved);
     return result;
 }
@@ -117,20 +208,159 @@ static PyObject *
 trampoline(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     if (count < 1) {
-        PyErr_SetString(PyExc_TypeError, "trampoline() takes a function and its arguments");
+        PyErr_SetString(PyExc_TypeError,
+                        "trampoline() takes a tail record, or a function and its arguments");
         return NULL;
     }
     Thread *thread = thread_state();
     PyThreadState *tstate = PyThreadState_Get();
-    Scope saved;
-    scope_enter(thread, &saved, thread->scope.mode);
     function_credit_add(tstate, 1);
-    PyObject *result = PyObject_Vectorcall(args[0], args + 1, (size_t)(count - 1), names);
-    scope_leave(thread, &saved);
+    PyObject *result = count == 1 && names == NULL && Py_TYPE(args[0]) == &Tail_Type
+        ? call_inner(thread, args[0])
+        : call_and_run(thread, args, count, names);
     result = tail_run(thread, result);
     function_credit_add(tstate, -1);
     return result;
 }
+
+/* The function and the arguments of a record, which is empty afterwards. */
+static PyObject *
+take(PyObject *Py_UNUSED(module), PyObject *argument)
+{
+    if (Py_TYPE(argument) != &Tail_Type || ((Tail *)argument)->items[0] == NULL) {
+        PyErr_SetString(PyExc_TypeError, "a tail record expected that has not been taken");
+        return NULL;
+    }
+    Tail *record = (Tail *)argument;
+    PyObject *items = PyTuple_New(Py_SIZE(record));
+    for (Py_ssize_t i = 0; items != NULL && i < Py_SIZE(record); i++) {
+        PyTuple_SET_ITEM(items, i, record->items[i]);
+        record->items[i] = NULL;
+    }
+    return items;
+}
+
+/* ---- joints ---- */
+
+/* A state in which a frame waits for an inner one. Called with the record that
+ * the inner frame left, it gives the code that goes on with both, or None
+ * where the frame has to wait itself. make(code of the record's function) makes
+ * that code, once; it is the engine's own Python code. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *make;
+    PyObject *known;         /* address of an inner code object -> code, which keeps it alive */
+    vectorcallfunc call;
+} Joint;
+
+static PyObject *
+joint_make(Joint *self, PyObject *inner)
+{
+    Thread *thread = thread_state();
+    PyThreadState *tstate = PyThreadState_Get();
+    if (recursion_room(tstate) < recursion_for_capture(tstate)) {
+        Py_RETURN_NONE;
+    }
+    Scope saved;
+    scope_enter(thread, &saved, MODE_CAPTURING);
+    PyObject *made = PyObject_CallOneArg(self->make, inner);
+    scope_leave(thread, &saved);
+    if (made == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    return made;
+}
+
+static PyObject *
+joint_call(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *Py_UNUSED(names))
+{
+    Joint *self = (Joint *)object;
+    if (PyVectorcall_NARGS(nargsf) != 1 || Py_TYPE(args[0]) != &Tail_Type) {
+        PyErr_SetString(PyExc_TypeError, "a tail record expected");
+        return NULL;
+    }
+    PyObject *function = ((Tail *)args[0])->items[0];
+    if (function == NULL || !PyFunction_Check(function)) {
+        Py_RETURN_NONE;
+    }
+    PyObject *inner = PyFunction_GET_CODE(function);
+    PyObject *key = PyLong_FromVoidPtr(inner);
+    PyObject *code = key == NULL ? NULL : PyDict_GetItemWithError(self->known, key);
+    if (code != NULL) {
+        Py_INCREF(code);
+    }
+    else if (key != NULL && !PyErr_Occurred()) {
+        code = joint_make(self, inner);
+        if (code != NULL && code != Py_None && PyDict_SetItem(self->known, key, code) < 0) {
+            Py_CLEAR(code);
+        }
+    }
+    Py_XDECREF(key);
+    return code;
+}
+
+static PyObject *
+joint_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs))
+{
+    PyObject *make;
+    if (!PyArg_ParseTuple(args, "O:Joint", &make)) {
+        return NULL;
+    }
+    Joint *self = (Joint *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->make = Py_NewRef(make);
+    self->call = joint_call;
+    self->known = PyDict_New();
+    if (self->known == NULL) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static int
+joint_traverse(Joint *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->make);
+    Py_VISIT(self->known);
+    return 0;
+}
+
+static int
+joint_clear(Joint *self)
+{
+    Py_CLEAR(self->make);
+    Py_CLEAR(self->known);
+    return 0;
+}
+
+static void
+joint_dealloc(Joint *self)
+{
+    PyObject_GC_UnTrack(self);
+    joint_clear(self);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+PyTypeObject Joint_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "frameloom.native.Joint",
+    .tp_doc = "Joint(make, /)\n--\n\n"
+              "Called with a tail record: make(code of its function), remembered; None where there is\n"
+              "no room on the stack to make it.",
+    .tp_basicsize = sizeof(Joint),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL
+        | Py_TPFLAGS_IMMUTABLETYPE,
+    .tp_vectorcall_offset = offsetof(Joint, call),
+    .tp_call = PyVectorcall_Call,
+    .tp_new = joint_new,
+    .tp_traverse = (traverseproc)joint_traverse,
+    .tp_clear = (inquiry)joint_clear,
+    .tp_dealloc = (destructor)joint_dealloc,
+};
 
 /* ---- functions ---- */
 
@@ -291,7 +521,14 @@ call_capturing(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t co
 PyMethodDef tail_methods[] = {
     {"trampoline", (PyCFunction)(void (*)(void))trampoline, METH_FASTCALL | METH_KEYWORDS,
      "trampoline(function, /, *arguments, **names)\n--\n\n"
-     "Calls the function, then whatever tail records it leads to, and returns the result."},
+     "Calls the function, then whatever tail records it leads to, and returns the result.\n"
+     "A tail record may stand for function and arguments; it is taken."},
+    {"enter", enter, METH_O,
+     "enter(record, /)\n--\n\n"
+     "Makes the call of a tail record, which is taken, and returns what comes: perhaps a record."},
+    {"take", take, METH_O,
+     "take(record, /)\n--\n\n"
+     "The function and the arguments of a tail record, as a tuple; the record is taken."},
     {"make_function", (PyCFunction)(void (*)(void))make_function, METH_FASTCALL,
      "make_function(code, globals, closure=None, /)\n--\n\nA function; closure is a tuple of cells."},
     {"resume_function", resume_function, METH_O,
