@@ -432,6 +432,51 @@ def references():
     return REFERENCE() is REFERENT, REFERENCE().method.__name__
 
 
+class Box:
+    pass
+
+
+def let_go(how):
+    subject, box = Described(), Box()
+    box.held = subject
+    reference = weakref.ref(subject)
+    if how == "variable":
+        del box.held
+        subject = None
+    elif how == "attribute":
+        del subject
+        box.held = None
+    elif how == "cell":
+        kept = subject
+
+        def holds():
+            return kept
+
+        del box.held, subject
+        kept = None
+    elif how == "handler":
+        del box.held
+        try:
+            raise Problem(subject)
+        except Problem:
+            subject = None
+    return reference() is None, box
+
+
+class Problem(Exception):
+    pass
+
+
+@pytest.mark.parametrize("how", ["variable", "attribute", "cell", "handler", "not at all"])
+def test_a_reference_is_dead_as_soon_as_its_referent_is_let_go(how):
+    from frameloom.compile.hook import Compiler, Settings
+    from frameloom.native import Callable
+
+    compiler = Compiler(Settings(Domain(), replay=True))  # one that keeps no captures, which would hold the referent
+    run = Callable(let_go, compiler.engine)
+    assert [run(how)[0], run(how)[0]] == [let_go(how)[0]] * 2
+
+
 def test_dead_reference_is_noticed():
     subject = Described()
     reference = weakref.ref(subject)

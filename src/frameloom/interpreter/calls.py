@@ -314,6 +314,7 @@ def enter_root(m: Machine, function: types.FunctionType, code: types.CodeType, a
     for index, argument in enumerate(arguments):
         name = program.slots[index].name
         frame.slots[index] = Lazy(Real(argument, session.sources.local(name)))
+    session.root_arguments = tuple(frame.slots[: len(arguments)])
     session.root_cells = {
         name: Lazy(Real(cell, session.sources.cell(name)))
         for name, cell in zip(code.co_freevars, function.__closure__ or ())

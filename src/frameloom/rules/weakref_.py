@@ -9,6 +9,8 @@ from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import function, methods
+from frameloom.symbolic.kinds import ATOMS
+from frameloom.symbolic.layouts.cell import CellBody
 from frameloom.symbolic.layouts.reference import ReferenceBody
 from frameloom.symbolic.reading import Reading
 from frameloom.symbolic.signals import GraphBreak
@@ -23,7 +25,43 @@ def call_reference(m: Machine, reference: Value, args: list[Value], kwargs: dict
         raise m.error(TypeError, f"__call__() takes 0 arguments but {len(args) + len(kwargs)} were given")
     if isinstance(reference.body, ReferenceBody):
         return reference.body.target
-    return m.observe.read(reference, "descriptor", REFERENT)
+    found = m.observe.read(reference, "descriptor", REFERENT)
+    if found.cls is not type(None) and not _is_held(m, found) and not _keeps_all(m):
+        raise GraphBreak("FL113", "a weak reference is asked when the trace has let objects go that may have held its referent")
+    return found
+
+
+ADDS = frozenset({"list.append", "set.add"})
+"""Operations on real objects that let nothing go."""
+
+
+def _is_held(m: Machine, found: Value) -> bool:
+    """Whether a variable or the value stack of a running frame holds an object."""
+    frame = m.session.frame
+    while frame is not None:
+        if any(value is found for value in (*frame.slots, *frame.stack)):
+            return True
+        frame = frame.parent
+    return False
+
+
+def _keeps_all(m: Machine) -> bool:
+    """Whether every real object lives that lived at the begin of the trace: what a trace lets go dies when its entry runs, while
+    eager would have let it go by now."""
+    session = m.session
+    if any(operation.target is not None and operation.kind not in ADDS for operation in session.operations):
+        return False
+    root = session.frame
+    while root.parent is not None:
+        root = root.parent
+    return all(_still_there(m, argument, slot) for argument, slot in zip(session.root_arguments, root.slots))
+
+
+def _still_there(m: Machine, argument: Value, slot: Value) -> bool:
+    if isinstance(getattr(slot, "body", None), CellBody) and slot.real is None:
+        slot = slot.body.contents
+    passed = m.observe.peek(argument)
+    return type(passed) in ATOMS or passed == () or m.observe.peek(slot) is passed
 
 
 CALLERS[weakref.ReferenceType] = call_reference

@@ -50,6 +50,7 @@ class Session:
         self.most_depth: int = min((found.levels for found in decisions if type(found) is Depth), default=MOST_DEPTH)
         self.root_globals: Any = None
         self.root_cells: dict[str, Value] = {}
+        self.root_arguments: tuple[Value, ...] = ()
         self.machine: Any = None
         self.binds = False
         self.generators: list[Obj] = []
