@@ -16,6 +16,7 @@ import functools
 import importlib
 import io
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -133,6 +134,7 @@ def capturing(ready: Ready, count: int | None) -> Iterator[Way]:
     from tests.cpython.watched import Figures, Watched
     from tests.toy import stopping
 
+    logging.getLogger("frameloom").setLevel(logging.CRITICAL)  # tests look at what is written to standard error
     figures = Figures()
     ready.figures = native.Callable(figures.summary, None)
     ready.tell = native.Callable(ready.tell, None)  # so that neither is captured

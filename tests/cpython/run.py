@@ -69,7 +69,7 @@ def compare(module: str, how: str, wanted: tuple[str, ...] = (), counted: bool =
     if different:
         forwarded = run(module, "forwarding", wanted).outcomes
         different = {name: pair for name, pair in different.items() if forwarded.get(name) == pair[0]}
-    executed = run(module, "counting", wanted).figures["executed"] if counted and how == "replay" else None
+    executed = run(module, "counting", wanted).figures.get("executed") if counted and how == "replay" else None
     return Compared(module, how, len(plain), different, found, executed)
 
 
