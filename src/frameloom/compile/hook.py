@@ -139,15 +139,15 @@ class Compiler:
         miss = recompiles.first_miss(misses, scope)
         if miss is not None:
             events.recompile(recompiles.report(miss, code, entries))
-            self._draw(miss, misses, record)
+            self._draw(miss, misses, code, record)
             domain = self.settings.domain
             for other in recompiles.all_misses(misses, scope, domain.decides):
                 record.decisions |= domain.decide(other.guard, other.found)
         return True
 
-    def _draw(self, miss: Miss, misses: tuple, record: CodeRecord) -> None:
+    def _draw(self, miss: Miss, misses: tuple, code: types.CodeType, record: CodeRecord) -> None:
         path = path_of(miss.guard.source)
-        if any(path in entry.info.overwritten for entry, _ in misses):
+        if is_drawn(miss, origin_of(code) is not None) or any(path in entry.info.overwritten for entry, _ in misses):
             record.promoted.add(path)
 
     def _capture(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Any:
@@ -207,6 +207,14 @@ class Compiler:
         except OSError as failed:
             place = f"no report could be written: {failed}"
         events.eager(BreakReport.of("FL901", (first_line(code),), f"{type(error).__name__}: {error}", notes=(place,)))
+
+
+def is_drawn(miss: Miss, goes_on: bool) -> bool:
+    """Whether a number that was guarded by value is read at run time from its second value on.  One of two floats is rarely one of a few; of
+    whole numbers, which are sizes and switches too, only those are taken that come out of the function itself at a break."""
+    numbers = (float, int) if goes_on else (float,)
+    kinds = {type(miss.guard.payload), type(miss.found)}
+    return miss.guard.check == "EQUAL" and len(kinds) == 1 and kinds.pop() in numbers
 
 
 REST = {"FL007": "the rest of the function runs as it is"}
