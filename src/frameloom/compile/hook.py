@@ -139,15 +139,19 @@ class Compiler:
         miss = recompiles.first_miss(misses, scope)
         if miss is not None:
             events.recompile(recompiles.report(miss, code, entries))
-            self._draw(miss, misses, code, record)
+            self._draw(miss, misses, record)
+            goes_on = origin_of(code) is not None
             domain = self.settings.domain
-            for other in recompiles.all_misses(misses, scope, domain.decides):
-                record.decisions |= domain.decide(other.guard, other.found)
+            for other in recompiles.all_misses(misses, scope, domain.decides | {"EQUAL"}):
+                if other.guard.check != "EQUAL":
+                    record.decisions |= domain.decide(other.guard, other.found)
+                elif is_drawn(other, goes_on):
+                    record.promoted.add(path_of(other.guard.source))
         return True
 
-    def _draw(self, miss: Miss, misses: tuple, code: types.CodeType, record: CodeRecord) -> None:
+    def _draw(self, miss: Miss, misses: tuple, record: CodeRecord) -> None:
         path = path_of(miss.guard.source)
-        if is_drawn(miss, origin_of(code) is not None) or any(path in entry.info.overwritten for entry, _ in misses):
+        if any(path in entry.info.overwritten for entry, _ in misses):
             record.promoted.add(path)
 
     def _capture(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Any:
@@ -214,7 +218,7 @@ def is_drawn(miss: Miss, goes_on: bool) -> bool:
     whole numbers, which are sizes and switches too, only those are taken that come out of the function itself at a break."""
     numbers = (float, int) if goes_on else (float,)
     kinds = {type(miss.guard.payload), type(miss.found)}
-    return miss.guard.check == "EQUAL" and len(kinds) == 1 and kinds.pop() in numbers
+    return len(kinds) == 1 and kinds.pop() in numbers
 
 
 REST = {"FL007": "the rest of the function runs as it is"}

@@ -145,7 +145,7 @@ class Machine:
         if type(value) is not Node:
             return value
         if value.tape == "host":
-            return value if value.real is None else self.specialise(value)
+            return self.known_number(value)
         found = self.domain.operator(self.session, "settle", [value])
         return found if type(found) is Const else value
 

@@ -8,6 +8,7 @@ from typing import Any, Callable
 from frameloom.interpreter.attributes import bind_descriptor
 from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.promoted import SYMBOLS, known_comparison
 from frameloom.interpreter.registry import RULES, kind_of_class
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.layouts.payload import RunTimeBody
@@ -55,6 +56,9 @@ COMPARE: dict[str, tuple[Callable, str, str]] = {
     ">": (operator.gt, "__gt__", "__lt__"),
     ">=": (operator.ge, "__ge__", "__le__"),
 }
+
+
+SYMBOLS.update({function: symbol for table in (BINARY, UNARY, COMPARE) for symbol, (function, *_) in table.items()})
 
 
 def is_plain(value: Value) -> bool:
@@ -128,9 +132,10 @@ def _never_raises(symbol: str, a: Value, b: Value) -> bool:
 def _settle(m: Machine, value: Value) -> Value:
     """A promoted number by its value."""
     if is_host(value):
-        if value.real is None:
+        found = m.known_number(value)
+        if type(found) is not Const:
             raise GraphBreak("FL207", "number computed at run time")
-        return m.specialise(value)
+        return found
     return value
 
 
@@ -261,6 +266,9 @@ def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = Non
             return found
     elif is_host(a) or is_host(b):
         if all(type(v) in (Const, Node) and v.cls in (int, float, bool) for v in (a, b)):
+            outcome = known_comparison(m, function, a, b)
+            if outcome is not None:
+                return outcome
             return compare(m, symbol, _settle(m, a), _settle(m, b), link)
     if symbol in ("==", "!=") and _are_run_time(a, b):
         return boolean(_same_operand(m, a, b) is (symbol == "=="))

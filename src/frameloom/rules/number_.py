@@ -148,6 +148,7 @@ def absolute(m: Machine, value: Value, /) -> Value:
 
 @function(round)
 def rounded(m: Machine, number: Value, ndigits: Value | None = None) -> Value:
+    number = m.settle(number) if is_host(number) else number
     digits = [] if ndigits is None else [ndigits]
     if type(number) is Const and all(type(part) is Const for part in digits):
         return m.fold(round, number.value, *(part.value for part in digits))
