@@ -32,7 +32,7 @@ def known_number(m: Machine, node: Node) -> Value:
         return node
     for leaf in leaves:
         m.specialise(leaf)
-    return Const(_evaluate(node))
+    return Const(_evaluate(m, node))
 
 
 def known_comparison(m: Machine, function: Callable, a: Value, b: Value) -> Const | None:
@@ -42,7 +42,7 @@ def known_comparison(m: Machine, function: Callable, a: Value, b: Value) -> Cons
     if leaves is None or len(leaves) != 1:
         return None
     expression = (function, _expression(a), _expression(b))
-    found = _applied(expression, leaves[0].real.object)
+    found = _applied(expression, m.observe.peek_number(leaves[0]))
     payload = (_comes_out, (expression, found), f"{_text(expression)} is {found}")
     m.session.guard("CALL", leaves[0].real.source, payload)
     return Const(found)
@@ -70,12 +70,12 @@ def _leaves(values: list[Value]) -> list[Node] | None:
     return list(found.values())
 
 
-def _evaluate(value: Value) -> Any:
+def _evaluate(m: Machine, value: Value) -> Any:
     if type(value) is Const:
         return value.value
     if value.real is not None:
-        return value.real.object
-    return value.target(*map(_evaluate, value.args))
+        return m.observe.peek_number(value)
+    return value.target(*(_evaluate(m, operand) for operand in value.args))
 
 
 def _expression(value: Value) -> Any:
