@@ -16,7 +16,7 @@ from frameloom.symbolic.layouts.list_ import reaches_one
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.source import STEPS
 from frameloom.symbolic.stored import stored_hash, stored_value
-from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
+from frameloom.symbolic.values import ABSENT, Const, Lazy, Node, Obj, Real, Value
 
 
 class DictBody:
@@ -269,8 +269,13 @@ def _item_keys(session: Any, real: Real) -> list:
     return found
 
 
-def hashed_key(session: Any, container: Any, key: Any, wrapped: Value) -> Hashed:
-    """The handle of a key with a `__hash__` in Python that a real container has: under the hash that it is stored with."""
+def hashed_key(session: Any, container: Any, key: Any, wrapped: Value) -> Hashed | Node:
+    """The handle of a key with a `__hash__` in Python that a real container has: under the hash that it is stored with.
+
+    Nodes are told apart by what they are, whatever their class hashes by.
+    """
+    if type(wrapped) is Node:
+        return wrapped
     session.note_hashed()
     hash_ = stored_hash(container, key)
     asked = ((wrapped, hash_),) if type(key) not in (tuple, frozenset) else tuple(_asked_inside(session, key))
