@@ -238,6 +238,38 @@ def test_environment_is_read_by_config_only() -> None:
             for place in attributes(module, "environ", "getenv", "environb")] == []
 
 
+def unused_imports(module: Module, source: str) -> Iterator[str]:
+    """Names that a module imports and does not use; a line that says `noqa: F401` imports for what importing does."""
+    lines = source.splitlines()
+    used = {node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name)}
+    quoted = [node.value for node in ast.walk(module.tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    used.update(word for text in quoted if len(text) < 80 for word in re.findall(r"\w+", text))  # annotations in quotes, __all__
+    for node in ast.walk(module.tree):
+        if not isinstance(node, (ast.Import, ast.ImportFrom)) or getattr(node, "module", None) == "__future__":
+            continue
+        if any("noqa: F401" in line for line in lines[node.lineno - 1 : node.end_lineno]):
+            continue
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            if name not in used and name != "*":
+                yield f"{module.path}:{node.lineno}: {name}"
+
+
+def test_no_import_is_unused() -> None:
+    found = []
+    for folder in (PACKAGE, ROOT / "tests", ROOT / "benchmarks", ROOT / "examples"):
+        paths = [path for path in sorted(folder.rglob("*.py")) if not {"cases", "corpus"} & set(path.parts)]
+        for path in paths:
+            text = path.read_text(encoding="utf-8")
+            found += unused_imports(Module(path.relative_to(ROOT).as_posix(), path.stem, ast.parse(text)), text)
+    assert not found
+
+
+def test_an_unused_import_is_found() -> None:
+    text = "import os.path\nfrom a import b, c as d\nimport e  # noqa: F401  registers\n\ndef f(x: 'b'): pass\n"
+    assert list(unused_imports(Module("m.py", "m", ast.parse(text)), text)) == ["m.py:1: os", "m.py:2: d"]
+
+
 def test_files_are_named_after_what_they_hold() -> None:
     assert [module.path for module in MODULES if NAMES_THAT_SAY_NOTHING.search(Path(module.path).stem)] == []
 

@@ -736,10 +736,6 @@ def recurse(n):
     return 0 if n == 0 else 1 + recurse(n - 1)
 
 
-def recurse_entry(n):
-    return 0 if n == 0 else 2 + recurse(n - 1)
-
-
 def recurse_opening(n):
     native.open_scope()
     return 0 if n == 0 else 2 + recurse(n - 1)

@@ -311,13 +311,6 @@ class Emitter:
     def load_subscript(self) -> None:
         self.op("BINARY_SUBSCR")
 
-    def store_subscript(self) -> None:
-        """(value, container, key): container[key] = value."""
-        self.op("STORE_SUBSCR")
-
-    def delete_subscript(self) -> None:
-        self.op("DELETE_SUBSCR")
-
     # the stack
 
     def push_null(self) -> None:

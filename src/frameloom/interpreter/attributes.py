@@ -9,7 +9,6 @@ from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import RULES, kind_of_class
 from frameloom.symbolic.domain import NOT_HANDLED
-from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.kinds import DEFINED_METHOD
 from frameloom.symbolic.layouts import dict_
 from frameloom.symbolic.layouts.dict_ import DictBody

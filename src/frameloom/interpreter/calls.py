@@ -11,7 +11,7 @@ from frameloom.interpreter.binding import VARARGS, VARKEYWORDS, bind
 from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import CODE_RULES, INLINED, INSTANTIATE, NAMED_RULES, POLYFILLS, REFUSED, RULES, kind_of_class, kind_of_module
+from frameloom.interpreter.registry import CODE_RULES, INLINED, NAMED_RULES, POLYFILLS, REFUSED, RULES, kind_of_class, kind_of_module
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.kinds import DEFINED_METHOD
 from frameloom.symbolic.layouts import function as functions, generator

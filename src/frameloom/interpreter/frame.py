@@ -79,12 +79,6 @@ class Frame:
     def push(self, value: Value) -> None:
         self.stack.append(value)
 
-    def live_values(self) -> list[Value]:
-        """Values that the suspended frame may still use."""
-        live = self.program.live_slots(self.next)
-        held = [value for slot, value in enumerate(self.slots) if slot in live]
-        return [value for value in (*held, *self.stack) if value is not UNBOUND]
-
     def snapshot(self) -> tuple:
         """State to restore when a rollback undoes a resumption of this frame (generators)."""
         return (self.index, self.next, list(self.slots), list(self.stack), list(self.caught))

@@ -14,7 +14,6 @@ from frameloom.interpreter.registry import ITERATORS
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.layouts import iterator as iterators
 from frameloom.symbolic.layouts.exception import ExceptionBody
-from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.layouts.generator import GeneratorBody
 from frameloom.symbolic.layouts.iterator import FOREIGN, SequenceIterator
 from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise

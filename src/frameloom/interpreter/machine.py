@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.exception import ExceptionBody
@@ -127,10 +126,6 @@ class Machine:
         self.journal.set_item(obj.slots, descriptor, value)
 
     # -- constants -----------------------------------------------------------------------------------------------
-    def constant_of(self, value: Value) -> Any:
-        """The atom behind a Const, else MISSING."""
-        return value.value if type(value) is Const else MISSING
-
     def need_constant(self, value: Value, kind: str, what: str) -> Any:
         """The atom behind a Const; anything else breaks with `kind`."""
         if type(value) is Const:

@@ -42,9 +42,6 @@ POLYFILLS: dict[Any, Callable] = {}
 ITERATORS: dict[type, Callable] = {}
 """iterator class -> next(session, obj) -> Value or None when exhausted"""
 
-INSTANTIATE: dict[type, Callable] = {}
-"""class -> rule(call, cls, *args, **kwargs) that makes an instance without the general protocol"""
-
 
 class Refusal(NamedTuple):
     """kind: the FL code; because: one clause."""
@@ -175,17 +172,6 @@ def advances(*classes: type) -> Callable:
     def add(function: Callable) -> Callable:
         for cls in classes:
             ITERATORS[cls] = function
-        return function
-
-    return add
-
-
-def instantiates(*classes: type) -> Callable:
-    """Decorator: the function makes instances of these classes: rule(call, cls, *args, **kwargs)."""
-
-    def add(function: Callable) -> Callable:
-        for cls in classes:
-            INSTANTIATE[cls] = function
         return function
 
     return add

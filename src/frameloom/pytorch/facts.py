@@ -11,10 +11,6 @@ from typing import Any
 import torch
 
 DENSE = torch.strided
-FLOATING = frozenset(
-    dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype) and (dtype.is_floating_point or dtype.is_complex)
-)
-"""The dtypes that can require gradients."""
 
 
 def is_dense(tensor: torch.Tensor) -> bool:

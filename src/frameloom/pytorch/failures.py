@@ -8,7 +8,7 @@ trace breaks at the instruction and the real operation speaks for itself.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from typing import Callable
 
 import torch
 

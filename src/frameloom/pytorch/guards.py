@@ -91,10 +91,6 @@ def grad_fn_is_none(tensor: torch.Tensor, wanted: bool) -> bool:
     return (tensor.grad_fn is None) is wanted
 
 
-def has_hooks_is(tensor: torch.Tensor, wanted: bool) -> bool:
-    return bool(tensor._backward_hooks) is wanted
-
-
 NONE_CHECKS: dict[str, Callable] = {"grad_fn": grad_fn_is_none}
 
 

@@ -145,8 +145,3 @@ def attribute_is_none(session: Any, node: Node, name: str) -> bool:
     return answer
 
 
-def has_hooks(session: Any, node: Node) -> bool:
-    """Whether an input has hooks of its own, guarded."""
-    found = bool(node.real.object._backward_hooks)
-    session.guard("CALL", node.real.source, (guards.has_hooks_is, found, "hooks of {}"))
-    return found

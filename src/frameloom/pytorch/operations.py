@@ -47,8 +47,8 @@ _KNOWN: dict[Any, bool] = {}
 
 
 def _classify(function: Any) -> bool:
-    if function in REFUSED or function in ALLOWED:
-        return function in ALLOWED
+    if function in REFUSED:
+        return False
     if isinstance(function, METHOD_TYPES):
         return function.__objclass__ is TENSOR_BASE
     if isinstance(function, types.BuiltinFunctionType):
@@ -62,16 +62,6 @@ def _computes(function: types.BuiltinFunctionType) -> bool:
     if function.__module__ in ("torch", "torch._C"):
         return owner is None or isinstance(owner, type) and owner.__name__ == "_VariableFunctionsClass"
     return True
-
-
-ALLOWED: set[Any] = set()
-"""Functions that the program put into graphs whole (`allow_in_graph`), and functions of torch written in Python that are."""
-
-
-def allow(function: Any) -> None:
-    """Calls of `function`, whatever it is made of, are one operation."""
-    ALLOWED.add(function)
-    _KNOWN.pop(function, None)
 
 
 def name_of(function: Any) -> str:

@@ -9,7 +9,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import index, is_graph
 from frameloom.symbolic.layouts.slice_ import SliceBody
 from frameloom.symbolic.observe import mro_of
-from frameloom.symbolic.values import ABSENT, Const, Obj, Value
+from frameloom.symbolic.values import ABSENT, Const, Value
 
 
 def has_index(m: Machine, value: Value) -> bool:

@@ -14,7 +14,7 @@ from frameloom.rules.words import words
 from frameloom.symbolic.layouts import list_
 from frameloom.symbolic.layouts.iterator import LIST_ITERATOR, REVERSED_LIST, SequenceIterator
 from frameloom.symbolic.layouts.list_ import ListBody
-from frameloom.symbolic.values import ABSENT, FALSE, NONE, NOT_IMPLEMENTED, TRUE, Const, Obj, Value, boolean
+from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, Const, Obj, Value, boolean
 
 
 def method(*names: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 from frameloom.interpreter.iteration import unpack
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import _call_slot, binary, is_graph, is_host
+from frameloom.interpreter.operators import _call_slot, binary, is_graph
 from frameloom.interpreter.registry import RULES
 from frameloom.rules.define import function
 from frameloom.rules.indexing import index_of

@@ -10,12 +10,11 @@ from frameloom.interpreter.calls import fresh_instance
 from frameloom.interpreter.iteration import iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import equal
-from frameloom.interpreter.stores import Hashed, key_handle, log_member, set_add, set_put, stored_handle
+from frameloom.interpreter.stores import Hashed, key_handle, log_member, set_add, stored_handle
 from frameloom.rules.define import function, methods
 from frameloom.rules.iterator_ import iterator_of
 from frameloom.symbolic.keys import all_answers
 from frameloom.symbolic.layouts import dict_, set_
-from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.iterator import NEVER, SET_ITERATOR, ItemsIterator
 from frameloom.symbolic.layouts.set_ import SetBody
 from frameloom.symbolic.signals import GraphBreak

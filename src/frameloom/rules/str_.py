@@ -22,8 +22,6 @@ from frameloom.symbolic.observe import is_static
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Value
 
-TEXTS = (str, bytes)
-
 
 def text_of(m: Machine, value: Value) -> Any:
     """The str or bytes in a receiver; a break where it is known at run time only."""

@@ -12,7 +12,6 @@ from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import methods
 from frameloom.rules.names import attribute_name
 from frameloom.symbolic.layouts import dict_
-from frameloom.symbolic.layouts.base import replay
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.reading import keyed
 from frameloom.symbolic.signals import GraphBreak

@@ -9,7 +9,7 @@ import types
 from typing import Any, Iterable, Iterator
 
 from frameloom.symbolic.kinds import ATOMS, STANDARD_ENUM_HASHES
-from frameloom.symbolic.values import Const, Node, Obj, Value
+from frameloom.symbolic.values import Const, Node, Value
 
 IDENTITY_HASH = object.__hash__
 

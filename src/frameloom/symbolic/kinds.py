@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 import enum
-import functools
 import re
 import types
 from typing import Any, Callable, NamedTuple
 
-from frameloom.symbolic.values import Const, Obj, Value
+from frameloom.symbolic.values import Const, Value
 
 ATOMS = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented)})
 """Classes whose instances are constants by exact type and value."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any, Callable
 
 from frameloom.symbolic import kinds
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts import layout_of
-from frameloom.symbolic.source import Missing, Scope, Source
+from frameloom.symbolic.source import Missing, Source
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Node, Obj, Real, Value
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that is not static, so that its attributes can change

@@ -9,7 +9,6 @@ from frameloom.interpreter.attributes import get_attribute
 from frameloom.interpreter.formatting import convert
 from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import get_item
 from frameloom.interpreter.registry import opcode
 from frameloom.interpreter.stores import dict_get, dict_set
 from frameloom.symbolic.layouts import tuple_

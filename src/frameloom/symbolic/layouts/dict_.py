@@ -378,9 +378,5 @@ def _replay_move(build: Any, target: Obj, key: Value, last: bool) -> None:
     build.call_effect(collections.OrderedDict.move_to_end, target, key, Const(last))
 
 
-def view_source(real: Real) -> Any:
-    return real.source
-
-
 def iterate(body: DictBody) -> Iterator:
     return iter(body.known.values())

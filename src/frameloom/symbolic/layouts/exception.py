@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.symbolic.layouts import tuple_
 from frameloom.symbolic.layouts.base import Layout, register, replay
 from frameloom.symbolic.values import FALSE, NONE, Const, Obj, Value
 

@@ -107,11 +107,6 @@ VIEW_ITERATORS = {
 }
 """class of iterator -> what makes one over a dictionary or set"""
 
-SEQUENCE_ITERATORS = frozenset(
-    {LIST_ITERATOR, TUPLE_ITERATOR, RANGE_ITERATOR, LONG_RANGE_ITERATOR, STR_ITERATOR, STR_ASCII_ITERATOR, BYTES_ITERATOR}
-)
-PEEKED = SEQUENCE_ITERATORS | {KEY_ITERATOR, enumerate}
-
 
 class Foreign:
     """A real iterator whose position the trace does not know."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register
-from frameloom.symbolic.values import Const, Obj, Value
+from frameloom.symbolic.values import Obj, Value
 
 
 class SliceBody:
