@@ -68,6 +68,15 @@ def test_a_call_of_nothing():
     refused(emit, "CALL meets")
 
 
+def test_a_slot_that_is_filled_from_outside():
+    def emit(out):
+        out.load_fast("c")
+        out.return_value()
+
+    code = written(emit)
+    verify_code(code, [code.co_varnames.index("c")])
+
+
 def test_a_slot_that_may_be_empty():
     def emit(out):
         out.load_fast("c")

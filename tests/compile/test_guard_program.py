@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frameloom.compile.guard_program import lower
+from frameloom.compile.guard_program import Lowered, lower
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.guards import Guard
 from frameloom.symbolic.layouts import dict_, list_, set_, tuple_
@@ -118,18 +118,153 @@ def guards_of(first: Any, second: Any) -> list[Guard]:
     return list(session.guards.values())
 
 
-def first_that_fails(guards: tuple[Guard, ...], scope: Scope) -> int:
+def all_hold(guards: tuple[Guard, ...], scope: Scope) -> bool:
     """By the reference; each guard may rely on those before it."""
-    return next((index for index, guard in enumerate(guards) if not guard.holds(scope)), -1)
+    return all(guard.holds(scope) for guard in guards)
+
+
+def agree(lowered: Lowered, pair: tuple) -> bool:
+    """Check that the native program says what the reference says, and blames a guard that fails; gives what both say."""
+    failed = lowered.program.check(pair, None, globals(), vars(builtins))
+    assert (failed == -1) == all_hold(lowered.guards, scope_of(*pair)), (failed, pair, lowered.program.dump())
+    assert failed == -1 or not lowered.guards[failed].holds(scope_of(*pair)), (failed, pair, lowered.program.dump())
+    return failed == -1
 
 
 @given(VALUES, VALUES, VALUES, VALUES)
 def test_native_and_reference_agree(first: Any, second: Any, third: Any, fourth: Any) -> None:
     lowered = lower(guards_of(first, second), function.__code__)
     for pair in [(first, second), (third, second), (first, fourth), (first, first), (second, second), (third, fourth)]:
-        failed = lowered.program.check(pair, None, globals(), vars(builtins))
-        assert failed == first_that_fails(lowered.guards, scope_of(*pair)), (pair, lowered.program.dump())
-    assert lowered.program.check((first, second), None, globals(), vars(builtins)) == -1
+        agree(lowered, pair)
+        agree(lowered, pair)  # what the program remembers of a dictionary must be right too
+    assert agree(lowered, (first, second))
+
+
+# -- changes between calls ---------------------------------------------------------------------------------------------
+
+
+def containers(value: Any) -> list:
+    """Everything within a value that can be changed."""
+    inner: list = []
+    if isinstance(value, (dict, collections.OrderedDict)):
+        inner = list(value.values())
+    elif isinstance(value, (list, tuple)):
+        inner = list(value)
+    elif isinstance(value, Box):
+        inner = list(vars(value).values())
+    own = [value] if isinstance(value, (dict, list, Box)) else []
+    return own + [found for part in inner for found in containers(part)]
+
+
+def change_dict(draw: Any, thing: dict) -> None:
+    key = draw(KEYS)
+    ways = {
+        "set": lambda: thing.__setitem__(key, draw(ATOMS)),
+        "update": lambda: thing.update({key: draw(ATOMS)}),
+        "or": lambda: thing.__ior__({key: draw(ATOMS)}),
+        "default": lambda: thing.setdefault(key, draw(ATOMS)),
+        "pop": lambda: thing.pop(key, None),
+        "popitem": lambda: thing and thing.popitem(),
+        "clear": thing.clear,
+        "again": lambda: [thing.__setitem__(k, thing.pop(k)) for k in list(thing)[:1]],
+        "move": lambda: thing and getattr(thing, "move_to_end", lambda k: None)(next(iter(thing))),
+    }
+    ways[draw(st.sampled_from(sorted(ways)))]()
+
+
+def change_box(draw: Any, thing: Box) -> None:
+    name = draw(st.sampled_from("abc"))
+    ways = {
+        "set": lambda: setattr(thing, name, draw(ATOMS)),
+        "delete": lambda: hasattr(thing, name) and delattr(thing, name),
+        "dictionary": lambda: vars(thing).update({name: draw(ATOMS)}),
+        "other dictionary": lambda: setattr(thing, "__dict__", {name: draw(ATOMS)}),
+        "class": lambda: setattr(thing, "__class__", draw(st.sampled_from([Box, Other]))),
+    }
+    ways[draw(st.sampled_from(sorted(ways)))]()
+
+
+def change_list(draw: Any, thing: list) -> None:
+    if thing and draw(st.booleans()):
+        thing.pop()
+    else:
+        thing.append(draw(ATOMS))
+
+
+@given(VALUES, VALUES, st.data())
+def test_native_and_reference_agree_whatever_changes(first: Any, second: Any, data: st.DataObject) -> None:
+    lowered = lower(guards_of(first, second), function.__code__)
+    for _ in range(data.draw(st.integers(0, 3))):
+        assert agree(lowered, (first, second))  # now the program remembers
+    for _ in range(6):
+        found = containers((first, second))
+        if not found:
+            return
+        thing = data.draw(st.sampled_from(range(len(found))).map(found.__getitem__))
+        change = change_dict if isinstance(thing, dict) else change_box if isinstance(thing, Box) else change_list
+        change(data.draw, thing)
+        agree(lowered, (first, second))
+        agree(lowered, (first, second))
+
+
+class Tree:
+    """Attributes that are dictionaries with dictionaries."""
+
+    shared = 1
+
+    def __init__(self) -> None:
+        self.table = {"a": 1, "b": "x", "c": {"d": 2.5, "e": (1, 2)}}
+        self.empty: dict = {}
+        self.name = "tree"
+        self.flag = True
+
+
+def test_a_change_of_what_is_remembered_is_seen() -> None:
+    tree = Tree()
+    vars(tree)
+    session = Session(Domain())
+    found = session.observe.wrap(tree, session.sources.local("first"))
+    body = DictBody(False, found.real, "attribute")
+    for name in ("table", "empty", "name", "flag", "missing", "other"):
+        value = dict_.get(session, body, name, Const(name))
+        if type(value) is Obj:
+            look(session, value)
+    lowered = lower(session.guards.values(), function.__code__)
+    assert "SAME_ATTRS" in lowered.program.dump() and "SAME_DICT" in lowered.program.dump()
+    assert agree(lowered, (tree, None)) and agree(lowered, (tree, None)) and agree(lowered, (tree, None))
+    changes = [
+        lambda: setattr(tree, "other", 1), lambda: delattr(tree, "other"), lambda: tree.table["c"].update(d=3.5),
+        lambda: tree.table["c"].update(d=2.5), lambda: tree.empty.update(x=1), lambda: tree.empty.clear(),
+        lambda: tree.table.pop("b"), lambda: tree.table.update(b="x"), lambda: setattr(tree, "name", "tre" + "e"),
+    ]
+    held = []
+    for change in changes:
+        change()
+        held.append(agree(lowered, (tree, None)))
+        assert agree(lowered, (tree, None)) is held[-1]
+    assert held[:6] == [False, True, False, True, False, True]
+
+
+def test_two_objects_take_turns() -> None:
+    """What is remembered of one object says nothing of another."""
+    one, other = Box(a=1, b=2, c=3), Box(a=1, b=2, c=4)
+    vars(one), vars(other)
+    lowered = lower(guards_of(one, None), function.__code__)
+    for _ in range(4):
+        assert agree(lowered, (one, None)) and not agree(lowered, (other, None))
+    twin = Box(a=1, b=2, c=3)
+    vars(twin)
+    for _ in range(4):
+        assert agree(lowered, (one, None)) and agree(lowered, (twin, None))
+
+
+def test_an_object_dies_and_another_takes_its_place() -> None:
+    """A remembered state is never that of another dictionary, wherever in memory that is."""
+    lowered = lower(guards_of(Box(a=1, b=2, c=3), None), function.__code__)
+    for round_ in range(200):
+        made = Box(a=1, b=2, c=3 + round_ % 2)
+        vars(made)
+        assert agree(lowered, (made, None)) is (round_ % 2 == 0)
 
 
 @pytest.mark.parametrize(("value", "other"), [
@@ -159,7 +294,7 @@ def test_an_order_that_only_the_dictionary_knows() -> None:
     assert lowered.program.check((moved, None)) == -1
     moved.move_to_end("a")
     assert lowered.program.check((moved, None)) >= 0
-    assert first_that_fails(lowered.guards, scope_of(moved, None)) >= 0
+    assert not all_hold(lowered.guards, scope_of(moved, None))
 
 
 def test_a_class_that_dies_fails_its_guards() -> None:

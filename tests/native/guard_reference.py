@@ -114,6 +114,12 @@ def part(kind, get):
     return find
 
 
+def heap_type(thing):
+    """A class made by a class statement (Py_TPFLAGS_HEAPTYPE)."""
+    need(isinstance(thing, type) and thing.__flags__ & 1 << 9)
+    return thing
+
+
 def referent(weak):
     found = weak()
     need(found is not None)
@@ -201,6 +207,10 @@ STEPS = {
     "FUNC_KWDEFAULTS": part(FUNCTION, lambda f: f.__kwdefaults__),
     "FUNC_CLOSURE": part(FUNCTION, lambda f: f.__closure__),
     "FUNC_GLOBALS": part(FUNCTION, lambda f: f.__globals__),
+    "FUNC_NAME": part(FUNCTION, lambda f: f.__name__),
+    "FUNC_QUALNAME": part(FUNCTION, lambda f: f.__qualname__),
+    "TYPE_NAME": lambda thing, _: heap_type(thing).__name__,
+    "TYPE_QUALNAME": lambda thing, _: heap_type(thing).__qualname__,
     "METHOD_FUNC": part(types.MethodType, lambda m: m.__func__),
     "METHOD_SELF": part(types.MethodType, lambda m: m.__self__),
     "BUILTIN_SELF": builtin_self,
@@ -258,6 +268,8 @@ def step(registers, scope, opcode, source, target, operand):
         registers[target] = STEPS[opcode.name](registers[source], operand)
     elif opcode.kind == "check":
         need(CHECKS[opcode.name](registers[source], operand))
+    elif opcode.kind in ("memory", "end"):
+        pass  # they save time, and say nothing
     elif opcode.kind == "pair":
         need(registers[source] is registers[target])
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .canonical import OPCODES
@@ -210,10 +210,11 @@ class State(NamedTuple):
     bound: int
 
 
-def analyse(program: Program) -> tuple[State | None, ...]:
-    """The state before each instruction, None where no path leads. Raises FlowError, naming the instruction."""
+def analyse(program: Program, bound: Iterable[int] = ()) -> tuple[State | None, ...]:
+    """The state before each instruction, None where no path leads. `bound` are slots that hold something from the start besides the
+    arguments. Raises FlowError, naming the instruction."""
     found: list[State | None] = [None] * len(program.instructions)
-    found[0] = State((), (1 << argument_count(program.code)) - 1)
+    found[0] = State((), (1 << argument_count(program.code)) - 1 | sum(1 << slot for slot in bound))
     waiting = [0]
     while waiting:
         index = waiting.pop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import opcode
+from collections.abc import Iterable
 from types import CodeType
 
 from . import flow
@@ -22,12 +23,13 @@ _CHECKED = "LOAD_FAST_CHECK" in opcode.opmap
 _CELL_READERS = frozenset({"LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
 
 
-def verify(program: Program) -> None:
-    """Check rows, jump targets, handlers, stack depths, NULLs and slots of a program. Raises VerifyError."""
+def verify(program: Program, bound: Iterable[int] = ()) -> None:
+    """Check rows, jump targets, handlers, stack depths, NULLs and slots of a program. `bound` are slots that whoever starts the code
+    fills besides the arguments. Raises VerifyError."""
     _check_groups(program)
     _check_targets(program)
     try:
-        states = flow.analyse(program)
+        states = flow.analyse(program, bound)
     except flow.FlowError as error:
         raise VerifyError(f"{program.code.co_qualname}: {error}") from None
     for group in program.groups:  # between the halves of a RETURN_CONST there is an item that its code never stacks
@@ -37,13 +39,13 @@ def verify(program: Program) -> None:
     _check_slots(program, states)
 
 
-def verify_code(code: CodeType) -> None:
-    """Decode and verify a code object. Raises VerifyError."""
+def verify_code(code: CodeType, bound: Iterable[int] = ()) -> None:
+    """Decode and verify a code object, as `verify` does. Raises VerifyError."""
     try:
         program = decode(code)
     except DecodeError as error:
         raise VerifyError(str(error)) from None
-    verify(program)
+    verify(program, bound)
 
 
 def _check_groups(program: Program) -> None:

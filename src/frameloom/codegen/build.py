@@ -74,6 +74,12 @@ class Builder:
                 self.out.copy()
                 self._sources[source] = self._store()
 
+    def receive_source(self, source: Source) -> str:
+        """A temporary that has what a source names from the start, since the entry fills it: its name."""
+        self._sources[source], name = self.out.named_temporary()
+        self.temporaries.append(self._sources[source])
+        return name
+
     def is_held(self, value: Value) -> bool:
         """Whether a temporary has the value."""
         return id(value) in self._values

@@ -83,8 +83,13 @@ class EntryEmitter(Emitter):
 
     def temporary(self) -> int:
         """A new local that no user's code names: its index."""
+        return self.named_temporary()[0]
+
+    def named_temporary(self) -> tuple[int, str]:
+        """A new local that no user's code names: its index here, and its name, by which it is found in the finished code."""
         self._count += 1
-        return self.scratch(f".{self._count}")
+        name = f".{self._count}"
+        return self.scratch(name), name
 
     def load_const(self, value: Any) -> None:
         if lives_for_ever(value):

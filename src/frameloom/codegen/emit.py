@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -19,22 +20,31 @@ from frameloom.symbolic.values import Node
 
 
 class Emitted(NamedTuple):
-    """The code of an entry, and the slots it reaches objects through, each with its object."""
+    """The code of an entry, the slots it reaches objects through, each with its object, and the sources that the entry must
+    find in locals of the code when it starts, each with the local."""
 
     code: CodeType
     slots: tuple[tuple[Any, Any], ...]
+    inputs: tuple[tuple[Source, int], ...] = ()
 
 
-def emit(plan: Plan, runtime: Any) -> Emitted:
+def nothing_is_gathered(source: Source) -> bool:
+    """Every source is read by the code itself."""
+    return False
+
+
+def emit(plan: Plan, runtime: Any, gathers: Callable[[Source], bool] = nothing_is_gathered) -> Emitted:
     """The code object that does what the plan says, with the user's slots, name and lines.
 
-    `runtime` names what generated code calls (`codegen.runtime.Runtime`).
+    `runtime` names what generated code calls (`codegen.runtime.Runtime`).  `gathers` tells which sources are in locals already
+    when the code starts.
     """
     program = plan.program
     out = EntryEmitter(program.code, runtime.new_slot)
     build = Builder(out, runtime, plan.sources)
     out.prefix(cells_arrive=True)
     out.position = program.instructions[program.start].position
+    received = [(source, build.receive_source(source)) for source in plan.sources if source.base is not None and gathers(source)]
     _read_sources(plan, build)
     for node in plan.before:
         _call_host(build, node)
@@ -55,7 +65,8 @@ def emit(plan: Plan, runtime: Any) -> Emitted:
     if failed is not None:
         _run_again(build, failed)
     finished = out.finish()
-    return Emitted(finished.code, tuple(out.filled))
+    place = {name: index for index, name in enumerate(finished.code.co_varnames)}
+    return Emitted(finished.code, tuple(out.filled), tuple([(source, place[name]) for source, name in received]))
 
 
 def _needed_by_operations(plan: Plan) -> list:

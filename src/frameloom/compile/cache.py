@@ -7,7 +7,7 @@ import weakref
 from typing import Any
 
 from frameloom.codegen.resume import ByCode
-from frameloom.compile.guard_program import can_be_weak
+from frameloom.compile.guard_rows import can_be_weak
 from frameloom.compile.trace import path_of
 from frameloom.symbolic.guards import CHECKS, Guard
 from frameloom.symbolic.layouts import REPLAYS

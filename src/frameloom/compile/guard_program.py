@@ -1,36 +1,24 @@
 """Guards as a native program: a walk over the trie of their sources, with the checks of each object where it is read.
 
-The reference is `Guard.holds`.  Each step and each check has one row here; what has none runs as Python (`PY_STEP`, `PY_CHECK`,
-`PY_CHECK_MANY`), which is always right.  Rows for checks of a domain are added by its room (`lowers`).
+The reference is `Guard.holds`; `guard_rows` has the rows.  What is asked of the state of the process comes first, then the
+arguments themselves, then what hangs on each root, the small ones first; checks of several objects and of Python come last.
+
+Everything that is read of the storage of one dictionary stands together, between rows of memory, with the checks that can
+only change when what the dictionary holds changes: as long as it does not, one comparison stands for all of them.
 """
 
 from __future__ import annotations
 
-import collections
-import sys
 import types
-import weakref
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from frameloom.compile.guard_rows import HEAP_TYPE, LOWERINGS, Writer, python_check
 from frameloom.compile.watch import divide
-from frameloom.native import GuardProgram, instance_dict_names
-from frameloom.symbolic.guards import CHECKS, PLAIN_KEYS, Guard, same_constant
-from frameloom.symbolic.keys import host_hashable
-from frameloom.symbolic.layouts.payload import payload_holds
-from frameloom.symbolic.source import STEPS, Source
-
-HEAP_TYPE = 1 << 9
-
-
-class Instruction(NamedTuple):
-    """One native instruction, as `native/opcodes.py` describes it."""
-
-    name: str
-    source: int
-    target: int
-    operand: int
-    guard: int
+from frameloom.native import GuardProgram
+from frameloom.symbolic.guards import Guard
+from frameloom.symbolic.source import Source
 
 
 class Lowered(NamedTuple):
@@ -42,375 +30,218 @@ class Lowered(NamedTuple):
 
 def lower(guards: Iterable[Guard], code: types.CodeType) -> Lowered:
     """The native program of the guards of a trace of `code`."""
-    ordered = tuple(sorted(guards, key=_rank))
-    writer = _Writer(ordered, code)
-    writer.write()
-    return Lowered(GuardProgram(tuple(map(tuple, writer.instructions)), tuple(writer.constants)), ordered)
+    return Lowering(guards, code).finish()
 
 
-# -- order -----------------------------------------------------------------------------------------------------------
+class Lowering:
+    """The guards of one trace on their way into a program.  When made, all of them have been written."""
 
-_ROOT_RANK = {"local": 0, "cell": 1, "function_globals": 2, "global": 3, "builtin": 4, "const": 5, "handled": 9}
-_CHECK_RANK = {"TYPE": 0, "IS": 1, "EQUAL": 2, "TENSOR": 3, "CALL": 8, "SAME": 6, "DISTINCT": 9, "SIZES": 9, "STORAGES": 9}
-
-
-def _rank(guard: Guard) -> tuple[int, int, int]:
-    """Global state comes first, since under a mode nothing may be asked of tensors; then arguments, which change most often,
-    then what is near; what is dear comes last."""
-    if guard.check == "RETURNS":
-        return (-1, 0, 0)
-    return (_CHECK_RANK.get(guard.check, 4) > 5, _ROOT_RANK[guard.source.root().step], guard.source.depth)
-
-
-# -- writing ---------------------------------------------------------------------------------------------------------
-
-
-class _Writer:
-    def __init__(self, guards: tuple[Guard, ...], code: types.CodeType) -> None:
-        self.guards = guards
-        self.code = code
-        self.instructions: list[Instruction] = []
-        self.constants: list[Any] = []
-        self._constant_index: dict[tuple, int] = {}
-        self.registers: dict[Source, int] = {}
-        self._next = 0
-        self.classes = {guard.source: guard.payload for guard in guards if guard.check == "TYPE"}
-        for guard in guards:
-            if guard.check == "IS":
-                self.classes.setdefault(guard.source, type(guard.payload))
-
-    def write(self) -> None:
+    def __init__(self, guards: Iterable[Guard], code: types.CodeType) -> None:
+        self.guards = tuple(guards)
+        self.writer = Writer(self.guards, code)
+        self._checks: dict[Source, list[int]] = {}
+        self._children: dict[Source, list[Source]] = {}
+        self._blame: dict[Source, int] = {}
+        self._sizes: dict[Source, int] = {}
+        self._done: set[int] = set()
+        first: list[int] = []
+        last: list[int] = []
         for index, guard in divide(self.guards).checked:
-            LOWERINGS.get(guard.check, _python_check)(self, index, guard)
-
-    def emit(self, name: str, source: int = 0, target: int = 0, operand: int = 0, guard: int = 0) -> None:
-        self.instructions.append(Instruction(name, source, target, operand, guard))
-
-    def constant(self, value: Any) -> int:
-        """The index of a constant; equal atoms of one class share one."""
-        key = (type(value), value) if type(value) in (str, int, bytes) else (None, id(value))
-        index = self._constant_index.get(key)
-        if index is None:
-            index = self._constant_index[key] = len(self.constants)
-            self.constants.append(value)
-        return index
-
-    def register(self, source: Source, guard: int) -> int:
-        """The register that holds what a source reads; written on first use, whose failure is that of `guard`."""
-        found = self.registers.get(source)
-        if found is None:
-            if source.base is None:
-                found = ROOTS[source.step](self, source, guard)
+            if guard.check in LAST:
+                last.append(index)
+            elif guard.check in FIRST:
+                first.append(index)
             else:
-                base = self.register(source.base, guard)
-                found = STEP_LOWERINGS.get(source.step, _python_step)(self, source, base, guard)
-            self.registers[source] = found
-        return found
-
-    def step(self, name: str, base: int, operand: int, guard: int) -> int:
-        """Emit a step into a new register."""
-        target = self.new_register()
-        self.emit(name, base, target, operand, guard)
-        return target
-
-    def new_register(self) -> int:
-        self._next += 1
-        return self._next - 1
-
-    def argument(self, name: str) -> int:
-        """The index of an argument slot."""
-        return self.code.co_varnames.index(name)
-
-
-# -- roots -----------------------------------------------------------------------------------------------------------
-
-
-def can_be_weak(value: Any) -> bool:
-    """Whether the program should hold an object weakly: objects of the user's that have weak references."""
-    if isinstance(value, type):
-        return bool(value.__flags__ & HEAP_TYPE)
-    return type(value).__weakrefoffset__ != 0 and not isinstance(value, (types.ModuleType, types.BuiltinFunctionType))
-
-
-def _root_const(writer: _Writer, source: Source, guard: int) -> int:
-    if can_be_weak(source.key):
-        return writer.step("CONST_WEAK", 0, writer.constant(weakref.ref(source.key)), guard)
-    return writer.step("CONST", 0, writer.constant(source.key), guard)
-
-
-def _called(function: Callable[[], Any]) -> Any:
-    return function()
-
-
-def _root_handled(writer: _Writer, source: Source, guard: int) -> int:
-    asked = writer.step("CONST", 0, writer.constant(sys.exception), guard)
-    return writer.step("PY_STEP", asked, writer.constant(_called), guard)
-
-
-ROOTS: dict[str, Callable[[_Writer, Source, int], int]] = {
-    "local": lambda w, s, g: w.step("LOCAL", 0, w.argument(s.key), g),
-    "cell": lambda w, s, g: w.step("CELL", 0, w.code.co_freevars.index(s.key), g),
-    "global": lambda w, s, g: w.step("GLOBAL", 0, w.constant(s.key), g),
-    "builtin": lambda w, s, g: w.step("BUILTIN", 0, w.constant(s.key), g),
-    "function_globals": lambda w, s, g: w.step("GLOBALS", 0, 0, g),
-    "handled": _root_handled,
-    "const": _root_const,
-}
-
-
-# -- steps -----------------------------------------------------------------------------------------------------------
-
-
-class _ReadStep:
-    """A step as a function of one object; raises `Missing` where there is nothing."""
-
-    def __init__(self, source: Source) -> None:
-        self.read = STEPS[source.step].read
-        self.key = source.key
-
-    def __call__(self, base: Any) -> Any:
-        return self.read(base, self.key)
-
-
-def _python_step(writer: _Writer, source: Source, base: int, guard: int) -> int:
-    return writer.step("PY_STEP", base, writer.constant(_ReadStep(source)), guard)
-
-
-def _item(writer: _Writer, source: Source, base: int, guard: int) -> int:
-    cls = _class_read(writer, source.base)
-    for storage, name in ((list, "LIST_ITEM"), (tuple, "TUPLE_ITEM")):
-        if cls is not None and issubclass(cls, storage):
-            return writer.step(name, base, source.key, guard)
-    return _python_step(writer, source, base, guard)
-
-
-def _class_read(writer: _Writer, source: Source) -> type | None:
-    """The class of what a source reads, where a guard says it."""
-    if source.base is None and source.step == "const":
-        return type(source.key)
-    return writer.classes.get(source)
-
-
-def _descriptor(writer: _Writer, source: Source, base: int, guard: int) -> int:
-    if type(source.key) is types.MemberDescriptorType and _is_object_member(source.key):
-        return writer.step("SLOT", base, writer.constant(source.key), guard)
-    return _python_step(writer, source, base, guard)
-
-
-def _is_object_member(descriptor: Any) -> bool:
-    """Whether a member descriptor is one of `__slots__`, made by a class statement: it holds an object, or nothing."""
-    return bool(descriptor.__objclass__.__flags__ & HEAP_TYPE) and not descriptor.__objclass__.__flags__ & (1 << 8)
-
-
-def _closure(writer: _Writer, source: Source, base: int, guard: int) -> int:
-    cells = writer.step("FUNC_CLOSURE", base, 0, guard)
-    return writer.step("TUPLE_ITEM", cells, source.key, guard)
-
-
-def _method_self(writer: _Writer, source: Source, base: int, guard: int) -> int:
-    cls = _class_read(writer, source.base)
-    name = {types.MethodType: "METHOD_SELF", types.BuiltinFunctionType: "BUILTIN_SELF"}.get(cls)
-    if name is None:
-        return _python_step(writer, source, base, guard)
-    return writer.step(name, base, 0, guard)
-
-
-def _plain(name: str) -> Callable[[_Writer, Source, int, int], int]:
-    return lambda writer, source, base, guard: writer.step(name, base, 0, guard)
-
-
-def _keyed(name: str) -> Callable[[_Writer, Source, int, int], int]:
-    return lambda writer, source, base, guard: writer.step(name, base, writer.constant(source.key), guard)
-
-
-STEP_LOWERINGS: dict[str, Callable[[_Writer, Source, int, int], int]] = {
-    "attribute": _keyed("DICT_ATTR"),
-    "descriptor": _descriptor,
-    "type_attribute": _keyed("TYPE_ATTR"),
-    "type": _plain("TYPE_OF"),
-    "item": _item,
-    "dict_item": _keyed("DICT_ITEM"),
-    "contents": _plain("CONTENTS"),
-    "closure": _closure,
-    "code": _plain("FUNC_CODE"),
-    "globals": _plain("FUNC_GLOBALS"),
-    "defaults": _plain("FUNC_DEFAULTS"),
-    "kwdefaults": _plain("FUNC_KWDEFAULTS"),
-    "method_function": _plain("METHOD_FUNC"),
-    "method_self": _method_self,
-}
-
-
-# -- checks ----------------------------------------------------------------------------------------------------------
-
-Lowering = Callable[[_Writer, int, Guard], None]
-
-
-class _Check:
-    """A check as a function of the object it is about, and of the objects that other sources of its payload read."""
-
-    def __init__(self, guard: Guard, payload: Any) -> None:
-        self.holds = CHECKS[guard.check].holds
-        self.payload = payload
-
-    def __call__(self, value: Any, *others: Any) -> bool:
-        payload = self.payload
-        if others:
-            payload = payload._replace(others=tuple(map(_Found, others)))
-        return self.holds(value, payload, None)
-
-
-class _Found:
-    """Stands for a source that has been read."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def read(self, scope: Any) -> Any:
-        return self.value
-
-
-def _python_check(writer: _Writer, index: int, guard: Guard) -> None:
-    others = getattr(guard.payload, "others", ())
-    check = _Check(guard, guard.payload)
-    register = writer.register(guard.source, index)
-    if not others:
-        writer.emit("PY_CHECK", register, 0, writer.constant(check), index)
-        return
-    registers = (register, *(writer.register(other, index) for other in others))
-    writer.emit("PY_CHECK_MANY", 0, 0, writer.constant((check, registers)), index)
-
-
-def _check(name: str, operand: Callable[[_Writer, Guard], int] = lambda writer, guard: 0) -> Lowering:
-    def lowering(writer: _Writer, index: int, guard: Guard) -> None:
-        writer.emit(name, writer.register(guard.source, index), 0, operand(writer, guard), index)
-
-    return lowering
-
-
-def _payload(writer: _Writer, guard: Guard) -> int:
-    return writer.constant(guard.payload)
-
-
-def _number(writer: _Writer, guard: Guard) -> int:
-    return guard.payload
-
-
-def _type(writer: _Writer, index: int, guard: Guard) -> None:
-    register = writer.register(guard.source, index)
-    if can_be_weak(guard.payload):
-        writer.emit("TYPE_IS_WEAK", register, 0, writer.constant(weakref.ref(guard.payload)), index)
-    else:
-        writer.emit("TYPE_IS", register, 0, writer.constant(guard.payload), index)
-
-
-def _is(writer: _Writer, index: int, guard: Guard) -> None:
-    register = writer.register(guard.source, index)
-    if can_be_weak(guard.payload):
-        writer.emit("IS_WEAK", register, 0, writer.constant(weakref.ref(guard.payload)), index)
-    else:
-        writer.emit("IS", register, 0, writer.constant(guard.payload), index)
-
-
-_EQUAL = {int: "EQ_INT", str: "EQ_STR", bytes: "EQ_BYTES", float: "EQ_FLOAT", complex: "EQ_COMPLEX"}
-_SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented))
-
-
-def _equal(writer: _Writer, index: int, guard: Guard) -> None:
-    cls = type(guard.payload)
-    if cls in _SINGLETONS:
-        _is(writer, index, guard)
-    elif cls in _EQUAL:
-        writer.emit(_EQUAL[cls], writer.register(guard.source, index), 0, writer.constant(guard.payload), index)
-    else:
-        _python_check(writer, index, guard)
-
-
-def _same(writer: _Writer, index: int, guard: Guard) -> None:
-    first = writer.register(guard.source, index)
-    writer.emit("SAME", first, writer.register(guard.payload, index), 0, index)
-
-
-def _distinct(writer: _Writer, index: int, guard: Guard) -> None:
-    registers = tuple(writer.register(source, index) for source in (guard.source, *guard.payload))
-    writer.emit("DISTINCT", 0, 0, writer.constant(registers), index)
-
-
-class _InstanceKeys:
-    """Whether the own dictionary of an object, if it had one, would have these keys in this order."""
-
-    def __init__(self, names: tuple) -> None:
-        self.names = names
-
-    def __call__(self, obj: Any) -> bool:
-        found = instance_dict_names(obj)
-        return found is not None and len(found) == len(self.names) and all(map(_same_key, found, self.names))
-
-
-def _same_key(one: Any, other: Any) -> bool:
-    return one is other or type(one) in PLAIN_KEYS and same_constant(one, other)
-
-
-def _keys(writer: _Writer, index: int, guard: Guard) -> None:
-    source = guard.source
-    if source.step == "dict" and source not in writer.registers:
-        base = writer.register(source.base, index)
-        writer.emit("PY_CHECK", base, 0, writer.constant(_InstanceKeys(guard.payload)), index)
-        return
-    cls = _class_read(writer, source)
-    if cls is None or not all(map(host_hashable, guard.payload)):
-        _python_check(writer, index, guard)
-    else:
-        name = "ODICT_KEYS" if issubclass(cls, collections.OrderedDict) else "DICT_KEYS"
-        _check(name, _payload)(writer, index, guard)
-
-
-def _call(writer: _Writer, index: int, guard: Guard) -> None:
-    function, argument, _ = guard.payload
-    special = CALL_LOWERINGS.get(function)
-    register = writer.register(guard.source, index)
-    if special is not None:
-        special(writer, index, register, argument)
-    else:
-        writer.emit("PY_CHECK", register, 0, writer.constant(_Check(guard, guard.payload)), index)
-
-
-def _payload_holds(writer: _Writer, index: int, register: int, plain: Any) -> None:
-    writer.emit("PAYLOAD_EQ", register, 0, writer.constant(plain), index)
-
-
-CALL_LOWERINGS: dict[Callable, Callable[[_Writer, int, int, Any], None]] = {payload_holds: _payload_holds}
-"""function of a CALL check -> what stands for it"""
-
-LOWERINGS: dict[str, Lowering] = {
-    "TYPE": _type,
-    "IS": _is,
-    "EQUAL": _equal,
-    "SAME": _same,
-    "DISTINCT": _distinct,
-    "LENGTH": _check("LEN", _number),
-    "LENGTH_AT_LEAST": _check("LEN_AT_LEAST", _number),
-    "KEYS": _keys,
-    "HAS_KEY": _check("HAS_KEY", _payload),
-    "NO_KEY": _check("NO_KEY", _payload),
-    "MEMBER": _check("SET_HAS", _payload),
-    "NOT_MEMBER": _check("SET_HAS_NOT", _payload),
-    "MEMBERS": _check("SET_ORDER", _payload),
-    "NO_ATTRIBUTE": _check("NO_DICT_ATTR", _payload),
-    "NO_TYPE_ATTRIBUTE": _check("TYPE_ATTR_ABSENT", _payload),
-    "EMPTY_CELL": _check("CELL_EMPTY"),
-    "CALL": _call,
-}
-"""check -> lowering(writer, index of the guard, guard)"""
-
-
-def lowers(check: str) -> Callable[[Lowering], Lowering]:
-    """Decorator: the function lowers a check of a domain."""
-
-    def add(lowering: Lowering) -> Lowering:
-        LOWERINGS[check] = lowering
-        return lowering
-
-    return add
+                self._plant(index, guard.source)
+        self._write(first, last)
+
+    def reads(self, source: Source) -> bool:
+        """Whether the program can hand out what the source reads."""
+        register = self.writer.registers.get(source)
+        if register is not None:
+            return not self.writer.is_loud(register)
+        return source.base is not None and source.step in READABLE and self.reads(source.base)
+
+    def finish(self, gathered: Sequence[Source] = ()) -> Lowered:
+        """The program, which hands out what the `gathered` sources read, in their order."""
+        writer = self.writer
+        registers = tuple([writer.register(source, self._blame_of(source)) for source in gathered])
+        return Lowered(GuardProgram((*writer.quiet, *writer.loud), tuple(writer.constants), registers), self.guards)
+
+    # -- the trie ------------------------------------------------------------------------------------------------
+    def _plant(self, index: int, source: Source) -> None:
+        """Enter a guard and the path of its source."""
+        self._checks.setdefault(source, []).append(index)
+        blame, children = self._blame, self._children
+        while source not in blame:
+            blame[source] = index
+            base = source.base
+            if base is None:
+                break
+            children.setdefault(base, []).append(source)
+            source = base
+        root = source
+        while root.base is not None:
+            root = root.base
+        self._sizes[root] = self._sizes.get(root, 0) + 1
+
+    def _blame_of(self, source: Source) -> int:
+        """The guard that says what reads the source: one of its own, or of what hangs on it, or of what it hangs on."""
+        at: Source | None = source
+        while at is not None and at not in self._blame:
+            at = at.base
+        return 0 if at is None else self._blame[at]
+
+    def _write(self, first: list[int], last: list[int]) -> None:
+        for index in first:
+            self._check(index)
+        roots = sorted(self._sizes, key=self._sizes.__getitem__)
+        for root in roots:
+            if root.step in ARGUMENTS:
+                self._visit(root)
+        for root in roots:
+            if root.step not in ARGUMENTS and self._sizes[root] <= FEW:
+                self._walk(root)
+        for root in roots:
+            if root.step in ARGUMENTS or self._sizes[root] > FEW:
+                self._walk(root)
+        for index in last:
+            self._check(index)
+
+    def _walk(self, root: Source) -> None:
+        """Everything at a root and below it, depth first."""
+        if root.step not in ARGUMENTS:
+            self._visit(root)
+        pending = [*reversed(self._children.get(root, ()))]
+        while pending:
+            source = pending.pop()
+            self._visit(source)
+            pending.extend(reversed(self._children.get(source, ())))
+
+    # -- one object ----------------------------------------------------------------------------------------------
+    def _check(self, index: int) -> None:
+        guard = self.guards[index]
+        LOWERINGS.get(guard.check, python_check)(self.writer, index, guard)
+
+    def _visit(self, source: Source) -> None:
+        """The checks of what a source reads, then its storages, with all that is read of them."""
+        if source.step == "dict" and self._names_only(source):
+            return
+        self.writer.register(source, self._blame[source])
+        children = self._children.get(source, ())
+        attributes = [child for child in children if child.step == "attribute"]
+        absent = [index for child in children if child.step == "dict" and self._names_only(child) for index in self._checks[child]]
+        step, stored, memory = _storage_of(self.writer.class_read(source))
+        items = [child for child in children if child.step == step]
+        held: list[int] = []
+        for index in self._checks.get(source, ()):
+            if index not in self._done:
+                check = self.guards[index].check
+                if check == "NO_ATTRIBUTE":
+                    absent.append(index)
+                elif check in stored:
+                    held.append(index)
+                else:
+                    self._check(index)
+        self._storage("SAME_ATTRS", source, absent, attributes)
+        self._storage(memory, source, held, items)
+
+    def _names_only(self, source: Source) -> bool:
+        """Whether of an instance's dictionary only the names are asked, for which it need not be there."""
+        checks = self._checks.get(source)
+        return checks is not None and source not in self._children and all(self._asks_names(self.guards[index]) for index in checks)
+
+    def _asks_names(self, guard: Guard) -> bool:
+        return guard.check == "KEYS" and all(type(name) is str for name in guard.payload)
+
+    def _storage(self, memory: str, source: Source, checks: list[int], children: list[Source]) -> None:
+        """What is read and checked of one storage; behind a row of memory where that saves anything."""
+        if not checks and not children:
+            return
+        writer = self.writer
+        register = writer.registers[source]
+        remembers = not writer.is_loud(register)
+        start = len(writer.quiet)
+        if remembers:
+            writer.emit(memory, register)
+        present = {_key(self.guards[index].payload): index for index in checks if self.guards[index].check == "HAS_KEY"}
+        for child in children:
+            index = present.pop(_key(child.key), None)
+            writer.register(child, self._blame[child] if index is None else index)
+            if index is not None:
+                self._done.add(index)  # to read it is to find it there
+            self._fixed(child)
+        for index in checks:
+            if index not in self._done:
+                self._check(index)
+        if remembers:
+            self._close(start)
+
+    def _close(self, start: int) -> None:
+        """End what began with a row of memory, or take that row back."""
+        quiet = self.writer.quiet
+        length = len(quiet) - start
+        if length <= WORTH_REMEMBERING:
+            del quiet[start]
+            return
+        opcode, source, target, _, guard = quiet[start]
+        quiet[start] = (opcode, source, target, length, guard)
+        self.writer.emit("HELD", 0, 0, length)
+
+    def _fixed(self, source: Source) -> None:
+        """The checks that the same object always answers in the same way, and those of the items of a tuple."""
+        cls = self.writer.class_read(source)
+        is_tuple = cls is not None and issubclass(cls, tuple)
+        for index in self._checks.get(source, ()):
+            guard = self.guards[index]
+            check = guard.check
+            if check == "TYPE" and is_for_good(guard.payload) or check in ("IS", "EQUAL") or is_tuple and check == "LENGTH":
+                self._check(index)
+                self._done.add(index)
+        if is_tuple:
+            for child in self._children.get(source, ()):
+                if child.step == "item":
+                    self.writer.register(child, self._blame[child])
+                    self._fixed(child)
+
+
+ARGUMENTS = frozenset({"local", "cell"})
+FIRST = frozenset({"RETURNS"})
+LAST = frozenset({"SAME", "DISTINCT", "SIZES", "STORAGES", "CALL"})
+IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+READABLE = frozenset({"attribute", "type_attribute", "contents", "closure", "defaults", "kwdefaults", "method_function"})
+FEW = 100  # guards at a root: what hangs on arguments is asked before what hangs on a root with more
+WORTH_REMEMBERING = 2  # rows
+
+
+class Storage(NamedTuple):
+    """What is read of one kind of storage: by which step and which checks, and the row that remembers it."""
+
+    step: str
+    checks: frozenset[str]
+    memory: str
+
+
+CLASS = Storage("type_attribute", frozenset({"NO_TYPE_ATTRIBUTE"}), "SAME_TYPE")
+ORDERED_DICT = Storage("dict_item", frozenset({"HAS_KEY", "NO_KEY", "LENGTH", "LENGTH_AT_LEAST"}), "SAME_DICT")
+DICT = Storage("dict_item", ORDERED_DICT.checks | {"KEYS"}, "SAME_DICT")
+NOTHING = Storage("", frozenset(), "")
+
+
+def _storage_of(cls: type | None) -> Storage:
+    """The storage besides the attributes that objects of a class have."""
+    if cls is None:
+        return NOTHING
+    if issubclass(cls, dict):
+        return ORDERED_DICT if issubclass(cls, OrderedDict) else DICT
+    return CLASS if issubclass(cls, type) else NOTHING
+
+
+def is_for_good(cls: type) -> bool:
+    """Whether an object of this class can never have another one."""
+    return (not cls.__flags__ & HEAP_TYPE or bool(cls.__flags__ & IMMUTABLE)) and not issubclass(cls, types.ModuleType)
+
+
+def _key(key: object) -> tuple:
+    """A key of dictionaries by class and value where the host may compare it, else by identity."""
+    return (type(key), key) if type(key) in (str, int, bytes) else (None, id(key))

@@ -14,7 +14,7 @@ from frameloom.symbolic.guards import CHECKS, Guard
 def write(capture: Capture) -> None:
     """Write to the channels `guards` and `source`, where they are on."""
     name = capture.trace.program.code.co_qualname
-    events.log("guards", lambda: "\n".join([f"guards of {name}, in the order of their evaluation", *map(_guard, capture.guards.guards)]))
+    events.log("guards", lambda: "\n".join([f"guards of {name}, in the order in which the trace needed them", *map(_guard, capture.guards.guards)]))
     events.log("source", lambda: f"entry of {name}\n{render(capture.plan)}")
 
 

@@ -73,12 +73,13 @@ def compile_frame(
         raise Refused(traced)
     session = traced.session
     plan = Plan(traced.program, session, traced.exit, lambda outputs: domain.finish(session, outputs))
-    emitted = emit(plan, RUNTIME)
+    lowering = guard_program.Lowering(session.guards.values(), code)
+    emitted = emit(plan, RUNTIME, lowering.reads)
     if config.current().verify:
-        verify_code(emitted.code)
-    guards = guard_program.lower(session.guards.values(), code)
+        verify_code(emitted.code, [slot for _, slot in emitted.inputs])
+    guards = lowering.finish([source for source, _ in emitted.inputs])
     info = EntryInfo(guards.guards, overwritten(session))
-    entry = Entry(emitted.code, guards.program, emitted.slots, info)
+    entry = Entry(emitted.code, guards.program, emitted.slots, info, inputs=tuple([slot for _, slot in emitted.inputs]))
     seconds = time.perf_counter() - started
     events.entry(code.co_qualname, seconds)
     return Capture(traced, plan, emitted.code, guards, entry, seconds)

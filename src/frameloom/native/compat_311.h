@@ -195,6 +195,21 @@ instance_value_count(PyObject *object)
     return ((uint8_t *)instance_values(object, &keys))[-2];
 }
 
+/* The number of a dict's state: no other state of any dict has it. */
+static inline uint64_t
+dict_state(PyObject *dict)
+{
+    return ((PyDictObject *)dict)->ma_version_tag;
+}
+
+/* The number of a class's state as look-ups along its MRO see it, 0 while it has
+ * none. 3.11 gives a number once and never again. */
+static inline uint64_t
+type_state(PyTypeObject *type)
+{
+    return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG ? type->tp_version_tag : 0;
+}
+
 /* The dict of an instance, borrowed, never made: NULL when there is none. */
 static inline PyObject *
 instance_dict(PyObject *object)

@@ -343,14 +343,60 @@ slots_fill(PyObject *slots, int fill)
     }
 }
 
+/* Whether a number names a local of the code that is no parameter and no cell. */
+static int
+is_input_local(PyCodeObject *code, long number)
+{
+    return number >= code->co_argcount && number < code->co_nlocalsplus
+        && PyBytes_AS_STRING(code->co_localspluskinds)[number] == CO_FAST_LOCAL;
+}
+
+static int
+take_inputs(Entry *self, PyObject *inputs)
+{
+    Py_ssize_t count = inputs == NULL ? 0 : PyTuple_GET_SIZE(inputs);
+    if (count != (self->guards == NULL ? 0 : guards_gathered(self->guards))) {
+        PyErr_SetString(PyExc_ValueError, "inputs: one local for each object that the guards gather");
+        return 0;
+    }
+    self->inputs = PyMem_Calloc((size_t)count + 1, sizeof(int));
+    if (self->inputs == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        long number = PyLong_AsLong(PyTuple_GET_ITEM(inputs, i));
+        if (!is_input_local(self->code, number)) {
+            if (!PyErr_Occurred()) {
+                PyErr_SetString(PyExc_ValueError, "inputs: a local of the code, no parameter or cell");
+            }
+            return 0;
+        }
+        self->inputs[i] = (int)number;
+    }
+    self->input_count = (int)count;
+    return 1;
+}
+
+/* Lets go of what was gathered for an entry that does not run. */
+void
+inputs_drop(Entry *entry, PyObject **inputs)
+{
+    for (int i = 0; inputs != NULL && i < entry->input_count; i++) {
+        Py_DECREF(inputs[i]);
+    }
+    PyMem_Free(inputs);
+}
+
 static PyObject *
 entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"code", "guards", "slots", "info", "opens", NULL};
-    PyObject *code, *guards = Py_None, *slots = NULL, *info = Py_None;
+    static char *names[] = {"code", "guards", "slots", "info", "opens", "inputs", NULL};
+    PyObject *code, *guards = Py_None, *slots = NULL, *info = Py_None, *inputs = NULL;
     int opens = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|OO!Op:Entry", names, &PyCode_Type, &code,
-                                     &guards, &PyTuple_Type, &slots, &info, &opens)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|OO!OpO!:Entry", names, &PyCode_Type, &code,
+                                     &guards, &PyTuple_Type, &slots, &info, &opens, &PyTuple_Type,
+                                     &inputs)) {
         return NULL;
     }
     if (guards != Py_None && Py_TYPE(guards) != &GuardProgram_Type) {
@@ -369,6 +415,10 @@ entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->info = Py_NewRef(info);
     self->patience = PATIENCE;
     self->opens = (char)opens;
+    if (!take_inputs(self, inputs)) {
+        Py_DECREF(self);
+        return NULL;
+    }
     if (slots != NULL) {
         self->slots = Py_NewRef(slots);
         slots_fill(slots, 1);
@@ -405,6 +455,7 @@ entry_dealloc(Entry *self)
         PyObject_ClearWeakRefs((PyObject *)self);
     }
     entry_clear(self);
+    PyMem_Free(self->inputs);
     Py_CLEAR(self->code);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
@@ -492,9 +543,10 @@ static PyGetSetDef entry_getset[] = {
 PyTypeObject Entry_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "frameloom.native.Entry",
-    .tp_doc = "Entry(code, guards=None, slots=(), info=None, opens=False)\n--\n\n"
+    .tp_doc = "Entry(code, guards=None, slots=(), info=None, opens=False, inputs=())\n--\n\n"
               "Code to run in the place of a function's while its guards hold. slots is a tuple of\n"
-              "(Slot, value); with opens, what the code calls is looked up without open_scope().",
+              "(Slot, value); with opens, what the code calls is looked up without open_scope(). inputs\n"
+              "names the local of the code that each object gathered by the guards goes to.",
     .tp_basicsize = sizeof(Entry),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .tp_new = entry_new,

@@ -13,6 +13,13 @@ const OpcodeRow opcode_rows[OPCODE_COUNT] = {
 static int
 opcode_number(PyObject *name)
 {
+    if (PyLong_CheckExact(name)) {
+        long number = PyLong_AsLong(name);
+        if (number >= 0 && number < OPCODE_COUNT) {
+            return (int)number;
+        }
+        PyErr_Clear();
+    }
     for (int i = 0; PyUnicode_Check(name) && i < OPCODE_COUNT; i++) {
         if (PyUnicode_CompareWithASCIIString(name, opcode_rows[i].name) == 0) {
             return i;
@@ -44,25 +51,35 @@ parse_instruction(Instruction *instruction, PyObject *tuple)
     }
     instruction->opcode = (uint16_t)opcode;
     OpcodeKind kind = opcode_rows[opcode].kind;
-    instruction->source = kind == KIND_ROOT || kind == KIND_TEST ? 0 : (uint16_t)source;
+    instruction->source = kind == KIND_ROOT || kind == KIND_TEST || kind == KIND_END ? 0 : (uint16_t)source;
     instruction->target = (uint16_t)target;
     instruction->index = operand;
     instruction->guard = guard;
     return 1;
 }
 
-/* Registers known to be written, as a growing bit for each. */
+/* Registers known to be written, and by which part, as a byte for each; whether
+ * one was written twice; whether this is the quiet part still. */
+#define WRITTEN_LOUDLY 1
+#define WRITTEN_QUIETLY 2
+#define KEPT 4
+
 typedef struct {
     uint8_t *written;
     int count;
+    int again;
+    int quiet;
 } Written;
 
 static int
-reads(const Written *written, int number)
+reads(Written *written, int number)
 {
     if (number >= written->count || !written->written[number]) {
         PyErr_Format(PyExc_ValueError, "register %d is read before it is written", number);
         return 0;
+    }
+    if (!written->quiet) {
+        written->written[number] |= KEPT;
     }
     return 1;
 }
@@ -71,7 +88,8 @@ static int
 check_registers(Written *written, const Instruction *instruction)
 {
     OpcodeRow row = opcode_rows[instruction->opcode];
-    if ((row.kind == KIND_STEP || row.kind == KIND_CHECK || row.kind == KIND_PAIR)
+    if ((row.kind == KIND_STEP || row.kind == KIND_CHECK || row.kind == KIND_PAIR
+         || row.kind == KIND_MEMORY)
         && !reads(written, instruction->source)) {
         return 0;
     }
@@ -86,9 +104,43 @@ check_registers(Written *written, const Instruction *instruction)
         }
     }
     if (row.kind == KIND_ROOT || row.kind == KIND_STEP) {
-        written->written[instruction->target] = 1;
+        written->again |= written->written[instruction->target] != 0;
+        written->written[instruction->target] |= written->quiet ? WRITTEN_QUIETLY : WRITTEN_LOUDLY;
         if (instruction->target >= written->count) {
             written->count = instruction->target + 1;
+        }
+    }
+    return 1;
+}
+
+/* Rows of memory end where they say, and stand for registers nobody else writes. */
+static int
+check_memory(GuardProgram *self, const Written *written)
+{
+    for (Py_ssize_t i = 0; i < self->count; i++) {
+        Instruction *row = &self->instructions[i];
+        OpcodeKind kind = opcode_rows[row->opcode].kind;
+        if (kind != KIND_MEMORY && kind != KIND_END) {
+            continue;
+        }
+        Py_ssize_t other = kind == KIND_MEMORY ? i + row->index : i - row->index;
+        OpcodeKind wanted = kind == KIND_MEMORY ? KIND_END : KIND_MEMORY;
+        if (row->index <= 0 || other < 0 || other >= self->count
+            || opcode_rows[self->instructions[other].opcode].kind != wanted
+            || self->instructions[other].index != row->index) {
+            PyErr_SetString(PyExc_ValueError, "a row of memory and its end do not name each other");
+            return 0;
+        }
+        for (Py_ssize_t between = i + 1; kind == KIND_MEMORY && between < other; between++) {
+            OpcodeRow inner = opcode_rows[self->instructions[between].opcode];
+            if (inner.runs || inner.kind == KIND_MEMORY || inner.kind == KIND_END) {
+                PyErr_SetString(PyExc_ValueError, "a row that memory cannot stand for");
+                return 0;
+            }
+        }
+        if (written->again) {
+            PyErr_SetString(PyExc_ValueError, "a register is written twice in a program with memory");
+            return 0;
         }
     }
     return 1;
@@ -109,23 +161,77 @@ fill_program(GuardProgram *self, PyObject *sequence, Written *written)
             return 0;
         }
         self->count = i + 1;
+        written->quiet = written->quiet && !opcode_rows[instruction->opcode].runs;
+        self->quiet += written->quiet;
         if (!operand_prepare(instruction, self->constants)
             || !check_registers(written, instruction)) {
             return 0;
         }
-        self->runs |= opcode_rows[instruction->opcode].runs;
     }
     self->registers = written->count;
+    return check_memory(self, written);
+}
+
+static int
+fill_gather(GuardProgram *self, PyObject *gather, Written *written)
+{
+    Py_ssize_t count = gather == NULL ? 0 : PyTuple_GET_SIZE(gather);
+    if (count > UINT16_MAX) {
+        PyErr_SetString(PyExc_ValueError, "too much is gathered");
+        return 0;
+    }
+    self->gather = PyMem_Calloc((size_t)count + 1, sizeof(uint16_t));
+    if (self->gather == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        long number = PyLong_AsLong(PyTuple_GET_ITEM(gather, i));
+        if (number == -1 && PyErr_Occurred()) {
+            return 0;
+        }
+        if (number < 0 || number >= UINT16_MAX || !(written->written[number] & WRITTEN_QUIETLY)) {
+            PyErr_SetString(PyExc_ValueError, "what is gathered is read without running Python code");
+            return 0;
+        }
+        self->gather[i] = (uint16_t)number;
+    }
+    self->gathered = (int)count;
+    return 1;
+}
+
+/* The registers, and which of them outlive the quiet part. */
+static int
+make_registers(GuardProgram *self, const Written *written)
+{
+    self->memory = PyMem_Calloc((size_t)self->registers + 1, sizeof(PyObject *));
+    self->own = PyMem_Calloc((size_t)self->registers + 1, sizeof(uint16_t));
+    if (self->memory == NULL || self->own == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (int i = 0; i < self->registers; i++) {
+        if ((written->written[i] & (KEPT | WRITTEN_QUIETLY)) == (KEPT | WRITTEN_QUIETLY)) {
+            self->own[self->owned++] = (uint16_t)i;
+        }
+    }
+    self->kept = self->owned;
+    for (int i = 0; i < self->registers; i++) {
+        if (written->written[i] & WRITTEN_LOUDLY
+            && (written->written[i] & (KEPT | WRITTEN_QUIETLY)) != (KEPT | WRITTEN_QUIETLY)) {
+            self->own[self->owned++] = (uint16_t)i;
+        }
+    }
     return 1;
 }
 
 static PyObject *
 program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"instructions", "constants", NULL};
-    PyObject *instructions, *constants = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!:GuardProgram", names, &instructions,
-                                     &PyTuple_Type, &constants)) {
+    static char *names[] = {"instructions", "constants", "gather", NULL};
+    PyObject *instructions, *constants = NULL, *gather = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!O!:GuardProgram", names, &instructions,
+                                     &PyTuple_Type, &constants, &PyTuple_Type, &gather)) {
         return NULL;
     }
     PyObject *sequence = PySequence_Fast(instructions, "a sequence of instructions expected");
@@ -133,11 +239,12 @@ program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     GuardProgram *self = (GuardProgram *)type->tp_alloc(type, 0);
-    Written written = {PyMem_Calloc(UINT16_MAX, 1), 0};
+    Written written = {.written = PyMem_Calloc(UINT16_MAX, 1), .quiet = 1};
     int made = 0;
     if (self != NULL && written.written != NULL) {
         self->constants = constants == NULL ? PyTuple_New(0) : Py_NewRef(constants);
-        made = self->constants != NULL && fill_program(self, sequence, &written);
+        made = self->constants != NULL && fill_program(self, sequence, &written)
+            && fill_gather(self, gather, &written) && make_registers(self, &written);
     }
     PyMem_Free(written.written);
     Py_DECREF(sequence);
@@ -174,33 +281,68 @@ program_dealloc(GuardProgram *self)
 {
     PyObject_GC_UnTrack(self);
     program_free_instructions(self);
+    PyMem_Free(self->gather);
+    PyMem_Free(self->own);
+    PyMem_Free(self->memory);
     Py_CLEAR(self->constants);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
 /* ---- use ---- */
 
-static PyObject *
-program_check(GuardProgram *self, PyObject *args)
+/* The scope that check() and gather() are given; 0 with an exception. */
+static int
+parse_scope(PyObject *args, GuardScope *scope)
 {
     PyObject *locals, *closure = Py_None, *globals = NULL, *builtins = NULL;
-    if (!PyArg_ParseTuple(args, "O!|OO!O!:check", &PyTuple_Type, &locals, &closure, &PyDict_Type,
+    if (!PyArg_ParseTuple(args, "O!|OO!O!", &PyTuple_Type, &locals, &closure, &PyDict_Type,
                           &globals, &PyDict_Type, &builtins)) {
-        return NULL;
+        return 0;
     }
     if (closure != Py_None && !PyTuple_Check(closure)) {
         PyErr_SetString(PyExc_TypeError, "closure: a tuple or None expected");
-        return NULL;
+        return 0;
     }
-    GuardScope scope = {
+    *scope = (GuardScope){
         .locals = ((PyTupleObject *)locals)->ob_item,
         .local_count = PyTuple_GET_SIZE(locals),
         .closure = closure == Py_None ? NULL : closure,
         .globals = globals == NULL ? PyEval_GetGlobals() : globals,
         .builtins = builtins == NULL ? PyEval_GetBuiltins() : builtins,
     };
-    int failed = guards_check(self, &scope);
+    return 1;
+}
+
+/* Checks, with what is gathered as a new tuple where all guards hold. */
+static int
+check_into_tuple(GuardProgram *self, PyObject *args, PyObject **gathered)
+{
+    GuardScope scope;
+    if (!parse_scope(args, &scope) || (*gathered = PyTuple_New(self->gathered)) == NULL) {
+        return GUARDS_RAISED;
+    }
+    int failed = guards_check(self, &scope, ((PyTupleObject *)*gathered)->ob_item);
+    if (failed != -1) {
+        Py_CLEAR(*gathered);
+    }
+    return failed;
+}
+
+static PyObject *
+program_check(GuardProgram *self, PyObject *args)
+{
+    PyObject *gathered = NULL;
+    int failed = check_into_tuple(self, args, &gathered);
+    Py_XDECREF(gathered);
     return failed == GUARDS_RAISED ? NULL : PyLong_FromLong(failed);
+}
+
+static PyObject *
+program_gather(GuardProgram *self, PyObject *args)
+{
+    PyObject *gathered = NULL;
+    int failed = check_into_tuple(self, args, &gathered);
+    return failed == GUARDS_RAISED ? NULL : failed == -1 ? gathered : Py_NewRef(Py_None);
 }
 
 /* "  3  r2 = DICT_ATTR r1 'weight'        guard 5" */
@@ -213,7 +355,7 @@ dump_line(GuardProgram *self, Py_ssize_t number)
     if (row.kind == KIND_ROOT || row.kind == KIND_STEP) {
         snprintf(target, sizeof(target), "r%d = ", instruction->target);
     }
-    if (row.kind == KIND_STEP || row.kind == KIND_CHECK) {
+    if (row.kind == KIND_STEP || row.kind == KIND_CHECK || row.kind == KIND_MEMORY) {
         snprintf(source, sizeof(source), " r%d", instruction->source);
     }
     if (row.kind == KIND_PAIR) {
@@ -268,6 +410,9 @@ static PyMethodDef program_methods[] = {
     {"check", (PyCFunction)program_check, METH_VARARGS,
      "check(locals, closure=None, globals=..., builtins=..., /)\n--\n\n"
      "-1 when all guards hold, else the guard of the first instruction that failed."},
+    {"gather", (PyCFunction)program_gather, METH_VARARGS,
+     "gather(locals, closure=None, globals=..., builtins=..., /)\n--\n\n"
+     "A tuple of what the gathered registers hold, or None when a guard fails."},
     {"dump", (PyCFunction)program_dump, METH_NOARGS,
      "dump()\n--\n\nThe program as ASCII text, one instruction a line."},
     {NULL},
@@ -276,16 +421,28 @@ static PyMethodDef program_methods[] = {
 static PyMemberDef program_members[] = {
     {"constants", T_OBJECT, offsetof(GuardProgram, constants), READONLY, "the constants, a tuple"},
     {"registers", T_INT, offsetof(GuardProgram, registers), READONLY, "how many registers it uses"},
-    {"runs", T_BOOL, offsetof(GuardProgram, runs), READONLY,
-     "whether some instruction may run Python code"},
+    {"quiet", T_PYSSIZET, offsetof(GuardProgram, quiet), READONLY,
+     "how many instructions come before the first that may run Python code"},
+    {NULL},
+};
+
+static PyObject *
+program_runs(GuardProgram *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(self->quiet < self->count);
+}
+
+static PyGetSetDef program_getset[] = {
+    {"runs", (getter)program_runs, NULL, "whether some instruction may run Python code", NULL},
     {NULL},
 };
 
 PyTypeObject GuardProgram_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "frameloom.native.GuardProgram",
-    .tp_doc = "GuardProgram(instructions, constants=())\n--\n\n"
-              "Guards as one flat program; see frameloom.native.opcodes for the instructions.",
+    .tp_doc = "GuardProgram(instructions, constants=(), gather=())\n--\n\n"
+              "Guards as one flat program; see frameloom.native.opcodes for the instructions, which may\n"
+              "be named by number. gather: registers whose objects are handed to an entry's code.",
     .tp_basicsize = sizeof(GuardProgram),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .tp_new = program_new,
@@ -294,4 +451,5 @@ PyTypeObject GuardProgram_Type = {
     .tp_as_sequence = &program_sequence,
     .tp_methods = program_methods,
     .tp_members = program_members,
+    .tp_getset = program_getset,
 };

@@ -1,7 +1,9 @@
 /* The evaluator of guard programs.
  *
- * One loop, compiled twice. Where no instruction can run Python code nothing
- * that registers refer to can go away, and they borrow. Otherwise they own. */
+ * One loop, compiled twice. Up to the first instruction that may run Python code
+ * nothing that registers refer to can go away, and they borrow; they also stay
+ * as they are until the next evaluation, which may find that a dict has not
+ * changed and pass over what was read of it. From there on they own. */
 #include "guardvm.h"
 #include <structmember.h>
 
@@ -121,9 +123,19 @@ function_part(PyObject *object, OpcodeNumber opcode)
         return or_none(function->func_kwdefaults);
     case OP_FUNC_CLOSURE:
         return or_none(function->func_closure);
+    case OP_FUNC_NAME:
+        return function->func_name;
+    case OP_FUNC_QUALNAME:
+        return function->func_qualname;
     default:
         return function->func_globals;
     }
+}
+
+static int
+is_heap_type(PyObject *object)
+{
+    return PyType_Check(object) && (((PyTypeObject *)object)->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0;
 }
 
 /* ---- steps that make a reference; NULL with or without an exception ---- */
@@ -131,7 +143,10 @@ function_part(PyObject *object, OpcodeNumber opcode)
 static PyObject *
 call_noargs(PyObject *function)
 {
-    return PyCFunction_GET_FUNCTION(function)(PyCFunction_GET_SELF(function), NULL);
+    if (PyCFunction_GET_FLAGS(function) == METH_NOARGS) {
+        return PyCFunction_GET_FUNCTION(function)(PyCFunction_GET_SELF(function), NULL);
+    }
+    return PyObject_CallNoArgs(function);
 }
 
 static PyObject *
@@ -336,6 +351,28 @@ python_says(const Instruction *instruction, PyObject *const *registers)
     return truth_of(result);
 }
 
+/* ---- memory ---- */
+
+static uint64_t
+attributes_state(PyObject *object)
+{
+    PyObject *dict = PyType_Check(object) ? NULL : instance_dict(object);
+    return dict == NULL || !PyDict_Check(dict) ? 0 : dict_state(dict);
+}
+
+/* Whether the rows behind this one held in this very state. If not they must be
+ * run, and the state is theirs if they hold. */
+static int
+held_in(Instruction *memory, uint64_t state)
+{
+    if (state != 0 && (uint64_t)memory->second == state) {
+        return 1;
+    }
+    memory->second = 0;
+    memory->extra.number = (int64_t)state;
+    return 0;
+}
+
 /* ---- the loop ---- */
 
 /* A failed instruction may have left an exception: an Exception means that it
@@ -389,10 +426,10 @@ failed_guard(const Instruction *instruction)
     case OP_##name:
 
 static inline __attribute__((always_inline)) int
-run(GuardProgram *program, const GuardScope *scope, PyObject **registers, const int owning)
+run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObject **registers,
+    const int owning)
 {
-    Instruction *end = program->instructions + program->count;
-    for (Instruction *instruction = program->instructions; instruction < end; instruction++) {
+    for (; instruction < end; instruction++) {
         PyObject *object = registers[instruction->source];
         Key *key = &instruction->key;
         PyObject *value;
@@ -451,6 +488,14 @@ run(GuardProgram *program, const GuardScope *scope, PyObject **registers, const 
             STEP(function_part(object, OP_FUNC_CLOSURE));
         CASE(FUNC_GLOBALS)
             STEP(function_part(object, OP_FUNC_GLOBALS));
+        CASE(FUNC_NAME)
+            STEP(function_part(object, OP_FUNC_NAME));
+        CASE(FUNC_QUALNAME)
+            STEP(function_part(object, OP_FUNC_QUALNAME));
+        CASE(TYPE_NAME)
+            STEP(is_heap_type(object) ? ((PyHeapTypeObject *)object)->ht_name : NULL);
+        CASE(TYPE_QUALNAME)
+            STEP(is_heap_type(object) ? ((PyHeapTypeObject *)object)->ht_qualname : NULL);
         CASE(METHOD_FUNC)
             STEP(PyMethod_Check(object) ? PyMethod_GET_FUNCTION(object) : NULL);
         CASE(METHOD_SELF)
@@ -537,6 +582,23 @@ run(GuardProgram *program, const GuardScope *scope, PyObject **registers, const 
             CHECK(sizes_are_equal(object, registers[instruction->target], instruction));
         CASE(SIZE_EQ_INT)
             CHECK(size_is_int(object, instruction->index, registers[instruction->target]));
+        CASE(SAME_DICT)
+            if (!owning && held_in(instruction, PyDict_Check(object) ? dict_state(object) : 0)) {
+                instruction += instruction->index;
+            }
+        CASE(SAME_ATTRS)
+            if (!owning && held_in(instruction, attributes_state(object))) {
+                instruction += instruction->index;
+            }
+        CASE(SAME_TYPE)
+            if (!owning && held_in(instruction, PyType_Check(object) ? type_state((PyTypeObject *)object) : 0)) {
+                instruction += instruction->index;
+            }
+        CASE(HELD)
+            if (!owning) {
+                Instruction *memory = instruction - instruction->index;
+                memory->second = memory->extra.number;
+            }
         CASE(DISTINCT)
             CHECK(are_distinct(registers, instruction->extra.registers, instruction->count));
         CASE(CALL0_IS)
@@ -550,48 +612,37 @@ run(GuardProgram *program, const GuardScope *scope, PyObject **registers, const 
     return -1;
 }
 
-/* Registers on the C stack when they are few. */
-#define FEW 64
-
-static Py_NO_INLINE int
-run_borrowing(GuardProgram *program, const GuardScope *scope)
+static int
+run_quietly(GuardProgram *program, const GuardScope *scope)
 {
-    PyObject *few[FEW];
-    PyObject **registers = few;
-    few[0] = NULL;
-    if (program->registers > FEW) {
-        registers = PyMem_Malloc((size_t)program->registers * sizeof(PyObject *));
-        if (registers == NULL) {
-            PyErr_NoMemory();
-            return GUARDS_RAISED;
-        }
-        registers[0] = NULL;
-    }
-    int failed = run(program, scope, registers, 0);
-    if (registers != few) {
-        PyMem_Free(registers);
-    }
-    return failed;
+    Instruction *first = program->instructions;
+    return run(first, first + program->quiet, scope, program->memory, 0);
 }
 
-/* What runs here is the engine's own code: its frames are not looked up. */
+/* What runs here is the engine's own code: its frames are not looked up. The
+ * registers are those that the quiet part leaves to it, and its own. */
 static Py_NO_INLINE int
 run_owning(GuardProgram *program, const GuardScope *scope)
 {
-    PyObject **registers = PyMem_Calloc((size_t)program->registers + 1, sizeof(PyObject *));
+    PyObject **registers = PyMem_Malloc(((size_t)program->registers + 1) * sizeof(PyObject *));
     if (registers == NULL) {
         PyErr_NoMemory();
         return GUARDS_RAISED;
+    }
+    registers[0] = NULL;
+    for (int i = 0; i < program->owned; i++) {
+        registers[program->own[i]] = i < program->kept ? Py_NewRef(program->memory[program->own[i]]) : NULL;
     }
     Thread *thread = thread_state();
     Scope saved;
     scope_enter(thread, &saved, MODE_CAPTURING);
     Py_INCREF(program);
-    int failed = run(program, scope, registers, 1);
+    Instruction *first = program->instructions;
+    int failed = run(first + program->quiet, first + program->count, scope, registers, 1);
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
-    for (int i = 0; i < program->registers; i++) {
-        Py_XDECREF(registers[i]);
+    for (int i = 0; i < program->owned; i++) {
+        Py_XDECREF(registers[program->own[i]]);
     }
     Py_DECREF(program);
     PyErr_Restore(type, error, traceback);
@@ -601,7 +652,28 @@ run_owning(GuardProgram *program, const GuardScope *scope)
 }
 
 int
-guards_check(GuardProgram *program, const GuardScope *scope)
+guards_check(GuardProgram *program, const GuardScope *scope, PyObject **gathered)
 {
-    return program->runs ? run_owning(program, scope) : run_borrowing(program, scope);
+    int failed = run_quietly(program, scope);
+    if (failed != -1) {
+        return failed;
+    }
+    for (int i = 0; i < program->gathered; i++) {
+        gathered[i] = Py_NewRef(program->memory[program->gather[i]]);
+    }
+    if (program->quiet == program->count) {
+        return -1;
+    }
+    int count = program->gathered;
+    failed = run_owning(program, scope);
+    for (int i = 0; failed != -1 && i < count; i++) {
+        Py_CLEAR(gathered[i]);
+    }
+    return failed;
+}
+
+int
+guards_gathered(GuardProgram *program)
+{
+    return program->gathered;
 }

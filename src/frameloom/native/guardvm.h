@@ -24,15 +24,21 @@ typedef struct {
         TensorFacts *facts;      /* owned */
         PyObject *other;         /* second item of a constant, borrowed */
     } extra;
-    int64_t second;              /* a second number */
+    int64_t second;              /* a second number; of a row of memory: the state that held */
 } Instruction;
 
 struct GuardProgram {
     PyObject_HEAD
     PyObject *constants;         /* tuple, owns what instructions borrow */
     Py_ssize_t count;
+    Py_ssize_t quiet;            /* how many come before the first that may run Python code */
     int registers;
-    int runs;                    /* some instruction may run Python code */
+    int gathered;                /* registers of the quiet part that a check hands out */
+    int kept;                    /* registers of the quiet part that the rest reads */
+    int owned;                   /* these, and those that the rest writes */
+    uint16_t *gather;
+    uint16_t *own;
+    PyObject **memory;           /* registers of the quiet part, borrowed, good as far as it says */
     Instruction *instructions;
 };
 

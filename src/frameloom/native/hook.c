@@ -45,14 +45,25 @@ resize_frame(PyThreadState *tstate, Frame *frame, PyCodeObject *code)
     return 1;
 }
 
+/* Moves what the guards gathered into the locals of the frame. */
+static void
+place_inputs(Frame *frame, Entry *entry, PyObject **inputs)
+{
+    for (int i = 0; inputs != NULL && i < entry->input_count; i++) {
+        frame->localsplus[entry->inputs[i]] = inputs[i];
+    }
+    PyMem_Free(inputs);
+}
+
 static PyObject *
-run_in_frame(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry)
+run_in_frame(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry, PyObject **inputs)
 {
     PyCodeObject *code = entry->code;
     for (int i = code_argument_slots(frame_code(frame)); i < code->co_nlocalsplus; i++) {
         frame->localsplus[i] = NULL;
     }
     frame_set_code(frame, code);
+    place_inputs(frame, entry, inputs);
     return evaluate(thread, tstate, frame, 0);
 }
 
@@ -73,14 +84,23 @@ function_like(PyFunctionObject *function, PyCodeObject *code)
 }
 
 /* Calls the entry as a function. The arguments move into a tail record, which
- * lends them to the call until its frame is there. */
+ * lends them to the call until its frame is there; the inputs wait for that
+ * frame too. */
 static PyObject *
-run_as_function(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry)
+run_as_function(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry, PyObject **inputs)
 {
     thread->scope.engine->as_function++;
+    scope_set_mode(thread, MODE_OPEN);
+    if (inputs != NULL && !hook_is_set()) {
+        /* another hook is above ours: it may not let the inputs' frame come here */
+        inputs_drop(entry, inputs);
+        scope_set_mode(thread, MODE_REPLAYING);
+        return evaluate(thread, tstate, frame, 0);
+    }
     int count = code_argument_slots(frame_code(frame));
     Tail *record = PyObject_NewVar(Tail, &Tail_Type, count + 1);
     if (record == NULL) {
+        inputs_drop(entry, inputs);
         frame_discard(tstate, frame);
         return NULL;
     }
@@ -91,19 +111,26 @@ run_as_function(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entr
     }
     frame_discard(tstate, frame);
     if (record->items[0] == NULL) {
+        inputs_drop(entry, inputs);
         Py_DECREF(record);
         return NULL;
     }
     PyObject *function = Py_NewRef(record->items[0]);
-    scope_set_mode(thread, MODE_OPEN);
+    thread->inputs = inputs;
     PyObject *result = call_handed(thread, function, record->items + 1, (size_t)count, NULL,
                                    (PyObject *)record);
     Py_DECREF(function);
+    if (thread->inputs != NULL) {  /* the frame was never made */
+        inputs_drop(entry, thread->inputs);
+        thread->inputs = NULL;
+    }
     return result;
 }
 
+/* Takes the inputs, which the entry owns if it runs. */
 static PyObject *
-run_entry(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry, int handed)
+run_entry(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry, PyObject **inputs,
+          int handed)
 {
     Scope saved;
     Py_INCREF(entry);
@@ -118,13 +145,13 @@ run_entry(Thread *thread, PyThreadState *tstate, Frame *frame, Entry *entry, int
     }
     PyObject *result;
     if (resize_frame(tstate, frame, entry->code)) {
-        result = run_in_frame(thread, tstate, frame, entry);
+        result = run_in_frame(thread, tstate, frame, entry, inputs);
         if (!handed && result != NULL && Py_TYPE(result) == &Tail_Type) {
             frame_drop_locals(frame);
         }
     }
     else {
-        result = run_as_function(thread, tstate, frame, entry);
+        result = run_as_function(thread, tstate, frame, entry, inputs);
     }
     scope_leave(thread, &saved);
     Py_DECREF(entry);
@@ -196,28 +223,54 @@ misses_tuple(EntryList *list, const int *failed)
     return misses;
 }
 
-/* The entry whose guards hold, as a new reference; or NULL, with the guard that
- * failed for every entry in *misses, a tuple of (entry, index); or NULL and no
- * misses, with an exception. Not inlined:
+/* Whether an entry's guards hold for a frame, as guards_check says it, with
+ * what they gather in an array of its own. */
+static int
+try_entry(Entry *entry, Frame *frame, PyObject ***inputs)
+{
+    *inputs = NULL;
+    if (entry->guards == NULL) {
+        return -1;
+    }
+    GuardScope scope = {
+        .locals = frame->localsplus,
+        .local_count = code_argument_slots(frame_code(frame)),
+        .closure = frame_function(frame)->func_closure,
+        .globals = frame->f_globals,
+        .builtins = frame->f_builtins,
+    };
+    PyObject **gathered = NULL;
+    if (entry->input_count > 0) {
+        gathered = PyMem_Malloc((size_t)entry->input_count * sizeof(PyObject *));
+        if (gathered == NULL) {
+            PyErr_NoMemory();
+            return GUARDS_RAISED;
+        }
+    }
+    int failed = guards_check(entry->guards, &scope, gathered);
+    if (failed == -1) {
+        *inputs = gathered;
+    }
+    else {
+        PyMem_Free(gathered);
+    }
+    return failed;
+}
+
+/* The entry whose guards hold, as a new reference, with its inputs; or NULL, with
+ * the guard that failed for every entry in *misses, a tuple of (entry, index);
+ * or NULL and no misses, with an exception. Not inlined:
  * its array must not lie on the C stack while the frame runs. */
 static Py_NO_INLINE Entry *
-find_entry(CodeSlot *slot, Frame *frame, PyObject **misses)
+find_entry(CodeSlot *slot, Frame *frame, PyObject ***inputs, PyObject **misses)
 {
     EntryList *list = entry_list_share(slot);
     Py_ssize_t count = list == NULL ? 0 : list->count;
     int failed[MOST_ENTRIES];
     Entry *found = NULL;
-    PyFunctionObject *function = frame_function(frame);
-    GuardScope scope = {
-        .locals = frame->localsplus,
-        .local_count = code_argument_slots(frame_code(frame)),
-        .closure = function->func_closure,
-        .globals = frame->f_globals,
-        .builtins = frame->f_builtins,
-    };
     for (Py_ssize_t i = 0; i < count && i < MOST_ENTRIES; i++) {
         Entry *entry = list->items[i];
-        failed[i] = entry->guards == NULL ? -1 : guards_check(entry->guards, &scope);
+        failed[i] = try_entry(entry, frame, inputs);
         if (failed[i] == GUARDS_RAISED) {
             entry_list_release(list);
             return NULL;
@@ -298,6 +351,25 @@ take_answer(CodeSlot *slot, Frame *frame, PyObject *answer)
     return 1;
 }
 
+/* Runs the entry that the engine made for this very call. Should its guards not
+ * hold any more (a backend that changed what the call looks at) the call is
+ * eager. */
+static PyObject *
+run_new_entry(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot, Entry *entry,
+              int handed)
+{
+    PyObject **inputs;
+    int failed = try_entry(entry, frame, &inputs);
+    if (failed == -1) {
+        return run_entry(thread, tstate, frame, entry, inputs, handed);
+    }
+    if (failed == GUARDS_RAISED) {
+        frame_discard(tstate, frame);
+        return NULL;
+    }
+    return run_eagerly(thread, tstate, frame, slot);
+}
+
 static PyObject *
 compile_and_run(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot,
                 PyObject *misses, int handed)
@@ -314,7 +386,7 @@ compile_and_run(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *s
     PyObject *result = NULL;
     switch (take_answer(slot, frame, answer)) {
     case 1:
-        result = run_entry(thread, tstate, frame, (Entry *)answer, handed);
+        result = run_new_entry(thread, tstate, frame, slot, (Entry *)answer, handed);
         break;
     case 0:
         if (slot->decision == DECISION_SKIP_BELOW) {
@@ -334,13 +406,13 @@ compile_and_run(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *s
 static PyObject *
 run_frame(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot, int handed)
 {
-    PyObject *misses = NULL;
-    Entry *entry = find_entry(slot, frame, &misses);
+    PyObject *misses = NULL, **inputs = NULL;
+    Entry *entry = find_entry(slot, frame, &inputs, &misses);
     if (entry == NULL) {
         return compile_and_run(thread, tstate, frame, slot, misses, handed);
     }
     slot->engine->hits++;
-    PyObject *result = run_entry(thread, tstate, frame, entry, handed);
+    PyObject *result = run_entry(thread, tstate, frame, entry, inputs, handed);
     Py_DECREF(entry);
     return result;
 }
@@ -413,6 +485,8 @@ hook_frame(PyThreadState *tstate, Frame *frame, int throwflag)
     if (handed && running != NULL && frame_code(frame) == running->code) {
         /* run_as_function came for its frame */
         scope_set_mode(thread, running->opens ? MODE_OPEN : MODE_REPLAYING);
+        place_inputs(frame, running, thread->inputs);
+        thread->inputs = NULL;
         return evaluate(thread, tstate, frame, 0);
     }
     if (must_step_aside(thread, tstate)) {

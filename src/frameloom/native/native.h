@@ -40,6 +40,7 @@ typedef struct {
     int passing;            /* that frame runs as it is, without the hook */
     Frame *chained;         /* frame that is with another engine's hook */
     int unseen;             /* the last call marked as handed came past the hook */
+    PyObject **inputs;      /* of the running entry, on their way to its frame */
     char *stack_end;        /* lowest address of the C stack */
     size_t stack_size;      /* zero until asked for */
 } Thread;
@@ -87,6 +88,8 @@ struct Entry {
     PyObject *slots;         /* tuple of (Slot, value): values the code reaches */
     PyObject *info;          /* the engine's own record, for explanations */
     PyObject *weak_list;
+    int *inputs;             /* the local that each object gathered by the guards goes to */
+    int input_count;
     CodeSlot *home;          /* where it is listed, NULL when nowhere */
     uint64_t hits;
     int32_t patience;        /* of the unknown calls its code makes */
@@ -130,6 +133,7 @@ int entry_publish(CodeSlot *slot, Entry *entry);
 void entry_promote(CodeSlot *slot, Entry *entry);
 void slot_reset(CodeSlot *slot);
 int entry_fits(Entry *entry, PyCodeObject *code);
+void inputs_drop(Entry *entry, PyObject **inputs);
 void slot_free(CodeSlot *slot);
 
 /* ---- engine.c: who compiles, and its counters ---- */
@@ -203,8 +207,10 @@ typedef struct {
 } GuardScope;
 
 /* -1: all guards hold; -2: an exception that is not an Exception was raised;
- * else the index of a guard that fails. */
+ * else the index of a guard that fails. Where all hold, gathered receives new
+ * references to what the program gathers. */
 #define GUARDS_RAISED (-2)
-int guards_check(GuardProgram *program, const GuardScope *scope);
+int guards_check(GuardProgram *program, const GuardScope *scope, PyObject **gathered);
+int guards_gathered(GuardProgram *program);
 
 #endif

@@ -21,6 +21,12 @@ of both is that of object, str, bytes, int, float, complex, or a tuple of such. 
 instruction fails: HAS_KEY and NO_KEY both. The own order of an OrderedDict can only be read where all its keys are exactly
 str, bytes, int, bool, float, complex, None, or tuples of such.
 
+Memory. CPython 3.11 numbers the states of every dict (PEP 509) and class: while the number is the same, so is the storage.
+Rows that read nothing but the storage of one dict or class, and what follows from it for good (the values of immutable objects
+found there, their classes), stand between SAME_DICT, SAME_ATTRS or SAME_TYPE and HELD; they are passed over while the number is that of the last
+time they held, with what they found still in the registers. Where there are no such numbers they are read every time. In a
+program with such rows each register is written by one row, and the rows between are none that run Python code.
+
     python -m frameloom.native.opcodes       writes opcodes.h anew
 """
 
@@ -34,7 +40,7 @@ HEADER = Path(__file__).with_name("opcodes.h")
 
 class Opcode(NamedTuple):
     """One row. `kind`: root (writes target), step (source to target), check (reads source), pair (reads source and
-    target), test (reads neither: its operand says what). `operand`: what the fourth field is; kinds but none and index are
+    target), test (reads neither: its operand says what), memory (reads source) and end (reads neither). `operand`: what the fourth field is; kinds but none and index are
     indices of constants."""
 
     name: str
@@ -54,7 +60,7 @@ OPCODES = (
     Opcode("BUILTIN", "root", "name", "a name found in the builtins"),
     Opcode("CONST", "root", "object", "the object itself, owned by the program"),
     Opcode("CONST_WEAK", "root", "weak", "the referent of a weakref.ref; fails when it is dead"),
-    Opcode("CALL0", "root", "noargs", "result of a built-in function without arguments", runs=True),
+    Opcode("CALL0", "root", "noargs", "result of a built-in function called without arguments", runs=True),
     # steps
     Opcode("CONTENTS", "step", "none", "contents of a cell; fails when it is empty"),
     Opcode("TYPE_OF", "step", "none", "exact type"),
@@ -73,6 +79,10 @@ OPCODES = (
     Opcode("FUNC_KWDEFAULTS", "step", "none", "its keyword defaults, a dict or None"),
     Opcode("FUNC_CLOSURE", "step", "none", "its closure, a tuple or None"),
     Opcode("FUNC_GLOBALS", "step", "none", "its globals dict"),
+    Opcode("FUNC_NAME", "step", "none", "its name"),
+    Opcode("FUNC_QUALNAME", "step", "none", "its qualified name"),
+    Opcode("TYPE_NAME", "step", "none", "name of a class made by a class statement; fails for others"),
+    Opcode("TYPE_QUALNAME", "step", "none", "qualified name of such a class"),
     Opcode("METHOD_FUNC", "step", "none", "function of a bound method"),
     Opcode("METHOD_SELF", "step", "none", "object of a bound method"),
     Opcode("BUILTIN_SELF", "step", "none", "object a built-in method is bound to; fails when there is none"),
@@ -115,15 +125,20 @@ OPCODES = (
     Opcode("SAME", "pair", "none", "one object"),
     Opcode("SIZE_EQ", "pair", "dimensions", "two tensors' sizes are equal; constant (dimension, dimension)"),
     Opcode("SIZE_EQ_INT", "pair", "index", "size of dimension i of the tensor in source equals the int in target"),
+    # memory: these never fail
+    Opcode("SAME_DICT", "memory", "index", "passes over the next i rows where this dict is as it was when they held last"),
+    Opcode("SAME_ATTRS", "memory", "index", "the same for the instance's own dict"),
+    Opcode("SAME_TYPE", "memory", "index", "the same for what this type finds along its MRO"),
+    Opcode("HELD", "end", "index", "the rows behind the row of memory i rows before this one have held"),
     # checks that name no register, or many in their constant
     Opcode("DISTINCT", "test", "registers", "all different objects; constant: a tuple of registers"),
-    Opcode("CALL0_IS", "test", "call", "a built-in function without arguments returns this object; constant (f, object)"),
+    Opcode("CALL0_IS", "test", "call", "a built-in function called without arguments returns this object; constant (f, object)"),
     Opcode("PY_CHECK_MANY", "test", "call_many", "truth of callable(*objects); constant (callable, registers)", runs=True),
     Opcode("FAIL", "test", "none", "never holds"),
 )
 
 NUMBERS = {opcode.name: number for number, opcode in enumerate(OPCODES)}
-KINDS = ("root", "step", "check", "pair", "test")
+KINDS = ("root", "step", "check", "pair", "test", "memory", "end")
 
 
 def operands() -> tuple[str, ...]:

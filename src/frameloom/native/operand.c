@@ -110,8 +110,7 @@ prepare_getter(Instruction *instruction)
 static int
 prepare_noargs(PyObject *function)
 {
-    if (!PyCFunction_Check(function)
-        || PyCFunction_GET_FLAGS(function) != METH_NOARGS) {
+    if (!PyCFunction_Check(function) || (PyCFunction_GET_FLAGS(function) & METH_O)) {
         return wrong("a built-in function without arguments");
     }
     return 1;

@@ -398,12 +398,12 @@ set_order_is(PyObject *set, PyObject *elements)
 Py_ssize_t
 storage_length(PyObject *object)
 {
+    if (PyDict_Check(object)) {
+        return PyDict_GET_SIZE(object);
+    }
     if (PyList_Check(object) || PyTuple_Check(object) || PyBytes_Check(object)
         || PyByteArray_Check(object) || PyObject_TypeCheck(object, deque_type)) {
         return Py_SIZE(object);
-    }
-    if (PyDict_Check(object)) {
-        return PyDict_GET_SIZE(object);
     }
     if (PyAnySet_Check(object)) {
         return PySet_GET_SIZE(object);

@@ -15,7 +15,7 @@ from typing import Any, Iterator
 
 import torch
 
-from frameloom.compile.guard_program import GuardProgram, _Check, lowers
+from frameloom.compile.guard_rows import GuardProgram, PythonCheck, lowers
 from frameloom.compile.running import Codes, Probe, calibrate, facts
 from frameloom.pytorch import guards
 from frameloom.pytorch.guards import TensorPayload
@@ -76,7 +76,7 @@ def _tensor(writer: Any, index: int, guard: Guard) -> None:
     register = writer.register(guard.source, index)
     constant = native_facts(guard.payload)
     if constant is None:
-        writer.emit("PY_CHECK", register, 0, writer.constant(_Check(guard, guard.payload)), index)
+        writer.emit("PY_CHECK", register, 0, writer.constant(PythonCheck(guard, guard.payload)), index)
     else:
         writer.emit("TENSOR", register, 0, writer.constant(constant), index)
 
@@ -87,7 +87,7 @@ def _returns(writer: Any, index: int, guard: Guard) -> None:
     function, wanted = guard.source.key, guard.payload
     if not _is_singleton(wanted):
         register = writer.register(guard.source, index)
-        writer.emit("PY_CHECK", register, 0, writer.constant(_Check(guard, wanted)), index)
+        writer.emit("PY_CHECK", register, 0, writer.constant(PythonCheck(guard, wanted)), index)
     elif takes_nothing(function):
         writer.emit("CALL0_IS", 0, 0, writer.constant((function, wanted)), index)
     else:

@@ -35,7 +35,7 @@ class SourceLine:
 class FrameExplanation:
     """What was made of one frame: of the function itself, or of the rest of it behind a break.
 
-    name: qualified name.  filename, source: where it stands, and its lines.  checks: in the order of their evaluation.
+    name: qualified name.  filename, source: where it stands, and its lines.  checks: in the order in which the trace needed them.
     graph: readable text, empty where nothing was captured.  operations: how many call nodes it has.  effects: what is
     replayed behind the graph.  exit: how the frame ends.  breaks: innermost location first.  seconds: of the capture,
     backend included.

@@ -1,0 +1,398 @@
+"""The rows of the lowering of guards: how each step and each check becomes instructions of the native program.
+
+The reference is `Guard.holds`.  Each step and each check has one row here; what has none runs as Python (`PY_STEP`, `PY_CHECK`,
+`PY_CHECK_MANY`), which is always right.  Rows for checks of a domain are added by its room (`lowers`).
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import sys
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from frameloom.native import GuardProgram
+from frameloom.native.opcodes import NUMBERS, OPCODES
+from frameloom.symbolic.guards import CHECKS, Guard
+from frameloom.symbolic.keys import host_hashable
+from frameloom.symbolic.layouts.payload import payload_holds
+from frameloom.symbolic.source import STEPS, Source
+
+HEAP_TYPE = 1 << 9
+RUNS = frozenset(row.name for row in OPCODES if row.runs)
+KINDS = {row.name: row.kind for row in OPCODES}
+READERS = frozenset({"step", "check", "pair", "memory"})
+
+
+class Writer:
+    """Writes instructions, which are tuples as `native/opcodes.py` describes them.
+
+    `quiet`: those before the first that may run Python code; `loud`: that one and those behind it.  Every source has a register
+    of its own.
+    """
+
+    def __init__(self, guards: Sequence[Guard], code: types.CodeType) -> None:
+        self.code = code
+        self.quiet: list[tuple] = []
+        self.loud: list[tuple] = []
+        self.constants: list[Any] = []
+        self.registers: dict[Source, int] = {}
+        self._loud_registers: set[int] = set()
+        self._constant_index: dict[tuple, int] = {}
+        self._next = 0
+        self.classes = {guard.source: guard.payload for guard in guards if guard.check == "TYPE"}
+        for guard in guards:
+            if guard.check == "IS":
+                self.classes.setdefault(guard.source, type(guard.payload))
+
+    def emit(self, name: str, source: int = 0, target: int = 0, operand: int = 0, guard: int = 0, reads: Sequence[int] = ()) -> None:
+        """Append an instruction.  `reads` are registers that its constant names.
+
+        One that may run Python code, or that reads what such a one found, goes behind all others.
+        """
+        loud = name in RUNS or self._loud_registers and self._reads_loud(KINDS[name], source, target, reads)
+        (self.loud if loud else self.quiet).append((NUMBERS[name], source, target, operand, guard))
+
+    def _reads_loud(self, kind: str, source: int, target: int, reads: Sequence[int]) -> bool:
+        loud = self._loud_registers
+        return kind in READERS and source in loud or kind == "pair" and target in loud or not loud.isdisjoint(reads)
+
+    def constant(self, value: Any) -> int:
+        """The index of a constant; equal atoms of one class share one."""
+        key = (type(value), value) if type(value) in (str, int, bytes) else (None, id(value))
+        index = self._constant_index.get(key)
+        if index is None:
+            index = self._constant_index[key] = len(self.constants)
+            self.constants.append(value)
+        return index
+
+    def register(self, source: Source, guard: int) -> int:
+        """The register that holds what a source reads; written on first use, whose failure is that of `guard`."""
+        found = self.registers.get(source)
+        if found is None:
+            if source.base is None:
+                found = ROOTS[source.step](self, source, guard)
+            else:
+                base = self.register(source.base, guard)
+                found = STEP_LOWERINGS.get(source.step, python_step)(self, source, base, guard)
+            self.registers[source] = found
+        return found
+
+    def step(self, name: str, base: int, operand: int, guard: int) -> int:
+        """Emit a step into a new register."""
+        target = self._next
+        self._next += 1
+        if name in RUNS or KINDS[name] == "step" and base in self._loud_registers:
+            self._loud_registers.add(target)
+        self.emit(name, base, target, operand, guard)
+        return target
+
+    def is_loud(self, register: int) -> bool:
+        """Whether what is in a register was found by Python code."""
+        return register in self._loud_registers
+
+    def argument(self, name: str) -> int:
+        """The index of an argument slot."""
+        return self.code.co_varnames.index(name)
+
+    def class_read(self, source: Source) -> type | None:
+        """The class of what a source reads, where a guard says it."""
+        if source.base is None and source.step == "const":
+            return type(source.key)
+        return self.classes.get(source)
+
+
+# -- roots -----------------------------------------------------------------------------------------------------------
+
+
+def can_be_weak(value: Any) -> bool:
+    """Whether the program should hold an object weakly: objects of the user's that have weak references."""
+    if isinstance(value, type):
+        return bool(value.__flags__ & HEAP_TYPE)
+    return type(value).__weakrefoffset__ != 0 and not isinstance(value, (types.ModuleType, types.BuiltinFunctionType))
+
+
+def _root_const(writer: Writer, source: Source, guard: int) -> int:
+    if can_be_weak(source.key):
+        return writer.step("CONST_WEAK", 0, writer.constant(weakref.ref(source.key)), guard)
+    return writer.step("CONST", 0, writer.constant(source.key), guard)
+
+
+def _called(function: Callable[[], Any]) -> Any:
+    return function()
+
+
+def _root_handled(writer: Writer, source: Source, guard: int) -> int:
+    asked = writer.step("CONST", 0, writer.constant(sys.exception), guard)
+    return writer.step("PY_STEP", asked, writer.constant(_called), guard)
+
+
+ROOTS: dict[str, Callable[[Writer, Source, int], int]] = {
+    "local": lambda w, s, g: w.step("LOCAL", 0, w.argument(s.key), g),
+    "cell": lambda w, s, g: w.step("CELL", 0, w.code.co_freevars.index(s.key), g),
+    "global": lambda w, s, g: w.step("GLOBAL", 0, w.constant(s.key), g),
+    "builtin": lambda w, s, g: w.step("BUILTIN", 0, w.constant(s.key), g),
+    "function_globals": lambda w, s, g: w.step("GLOBALS", 0, 0, g),
+    "handled": _root_handled,
+    "const": _root_const,
+}
+
+
+# -- steps -----------------------------------------------------------------------------------------------------------
+
+
+class _ReadStep:
+    """A step as a function of one object; raises `Missing` where there is nothing."""
+
+    def __init__(self, source: Source) -> None:
+        self.read = STEPS[source.step].read
+        self.key = source.key
+
+    def __call__(self, base: Any) -> Any:
+        return self.read(base, self.key)
+
+
+def python_step(writer: Writer, source: Source, base: int, guard: int) -> int:
+    return writer.step("PY_STEP", base, writer.constant(_ReadStep(source)), guard)
+
+
+def _item(writer: Writer, source: Source, base: int, guard: int) -> int:
+    cls = writer.class_read(source.base)
+    for storage, name in ((list, "LIST_ITEM"), (tuple, "TUPLE_ITEM")):
+        if cls is not None and issubclass(cls, storage):
+            return writer.step(name, base, source.key, guard)
+    return python_step(writer, source, base, guard)
+
+
+def _descriptor(writer: Writer, source: Source, base: int, guard: int) -> int:
+    name = NAMED.get(source.key) or _reader_of(source.key)
+    if name in ("TYPE_NAME", "TYPE_QUALNAME") and not _is_made_by_statement(source.base):
+        name = "GETTER"
+    if name is None:
+        return python_step(writer, source, base, guard)
+    return writer.step(name, base, writer.constant(source.key), guard)
+
+
+def _is_made_by_statement(source: Source) -> bool:
+    return source.base is None and source.step == "const" and bool(source.key.__flags__ & HEAP_TYPE)
+
+
+NAMED = {
+    types.FunctionType.__dict__["__name__"]: "FUNC_NAME",
+    types.FunctionType.__dict__["__qualname__"]: "FUNC_QUALNAME",
+    type.__dict__["__name__"]: "TYPE_NAME",
+    type.__dict__["__qualname__"]: "TYPE_QUALNAME",
+}
+
+
+@functools.lru_cache(maxsize=4096)
+def _reader_of(descriptor: Any) -> str | None:
+    """The instruction that reads what a descriptor of C stands for: the slot itself where it holds an object."""
+    for name in ("SLOT", "GETTER"):
+        try:
+            GuardProgram((("LOCAL", 0, 0, 0, 0), (name, 0, 1, 0, 0)), (descriptor,))
+        except TypeError:
+            continue
+        return name
+    return None
+
+
+def _closure(writer: Writer, source: Source, base: int, guard: int) -> int:
+    cells = writer.step("FUNC_CLOSURE", base, 0, guard)
+    return writer.step("TUPLE_ITEM", cells, source.key, guard)
+
+
+def _method_self(writer: Writer, source: Source, base: int, guard: int) -> int:
+    cls = writer.class_read(source.base)
+    name = {types.MethodType: "METHOD_SELF", types.BuiltinFunctionType: "BUILTIN_SELF"}.get(cls)
+    if name is None:
+        return python_step(writer, source, base, guard)
+    return writer.step(name, base, 0, guard)
+
+
+def _plain(name: str) -> Callable[[Writer, Source, int, int], int]:
+    return lambda writer, source, base, guard: writer.step(name, base, 0, guard)
+
+
+def _keyed(name: str) -> Callable[[Writer, Source, int, int], int]:
+    return lambda writer, source, base, guard: writer.step(name, base, writer.constant(source.key), guard)
+
+
+STEP_LOWERINGS: dict[str, Callable[[Writer, Source, int, int], int]] = {
+    "attribute": _keyed("DICT_ATTR"),
+    "descriptor": _descriptor,
+    "type_attribute": _keyed("TYPE_ATTR"),
+    "type": _plain("TYPE_OF"),
+    "item": _item,
+    "dict_item": _keyed("DICT_ITEM"),
+    "contents": _plain("CONTENTS"),
+    "closure": _closure,
+    "code": _plain("FUNC_CODE"),
+    "globals": _plain("FUNC_GLOBALS"),
+    "defaults": _plain("FUNC_DEFAULTS"),
+    "kwdefaults": _plain("FUNC_KWDEFAULTS"),
+    "method_function": _plain("METHOD_FUNC"),
+    "method_self": _method_self,
+}
+
+
+# -- checks ----------------------------------------------------------------------------------------------------------
+
+Lowering = Callable[[Writer, int, Guard], None]
+
+
+class PythonCheck:
+    """A check as a function of the object it is about, and of the objects that other sources of its payload read."""
+
+    def __init__(self, guard: Guard, payload: Any) -> None:
+        self.holds = CHECKS[guard.check].holds
+        self.payload = payload
+
+    def __call__(self, value: Any, *others: Any) -> bool:
+        payload = self.payload
+        if others:
+            payload = payload._replace(others=tuple(map(_Found, others)))
+        return self.holds(value, payload, None)
+
+
+class _Found:
+    """Stands for a source that has been read."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def read(self, scope: Any) -> Any:
+        return self.value
+
+
+def python_check(writer: Writer, index: int, guard: Guard) -> None:
+    others = getattr(guard.payload, "others", ())
+    check = PythonCheck(guard, guard.payload)
+    register = writer.register(guard.source, index)
+    if not others:
+        writer.emit("PY_CHECK", register, 0, writer.constant(check), index)
+        return
+    registers = (register, *(writer.register(other, index) for other in others))
+    writer.emit("PY_CHECK_MANY", 0, 0, writer.constant((check, registers)), index, registers)
+
+
+def _check(name: str, operand: Callable[[Writer, Guard], int] = lambda writer, guard: 0) -> Lowering:
+    def lowering(writer: Writer, index: int, guard: Guard) -> None:
+        writer.emit(name, writer.register(guard.source, index), 0, operand(writer, guard), index)
+
+    return lowering
+
+
+def _payload(writer: Writer, guard: Guard) -> int:
+    return writer.constant(guard.payload)
+
+
+def _number(writer: Writer, guard: Guard) -> int:
+    return guard.payload
+
+
+def _type(writer: Writer, index: int, guard: Guard) -> None:
+    register = writer.register(guard.source, index)
+    if can_be_weak(guard.payload):
+        writer.emit("TYPE_IS_WEAK", register, 0, writer.constant(weakref.ref(guard.payload)), index)
+    else:
+        writer.emit("TYPE_IS", register, 0, writer.constant(guard.payload), index)
+
+
+def _is(writer: Writer, index: int, guard: Guard) -> None:
+    register = writer.register(guard.source, index)
+    if can_be_weak(guard.payload):
+        writer.emit("IS_WEAK", register, 0, writer.constant(weakref.ref(guard.payload)), index)
+    else:
+        writer.emit("IS", register, 0, writer.constant(guard.payload), index)
+
+
+_EQUAL = {int: "EQ_INT", str: "EQ_STR", bytes: "EQ_BYTES", float: "EQ_FLOAT", complex: "EQ_COMPLEX"}
+_SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented))
+
+
+def _equal(writer: Writer, index: int, guard: Guard) -> None:
+    cls = type(guard.payload)
+    if cls in _SINGLETONS:
+        _is(writer, index, guard)
+    elif cls in _EQUAL:
+        writer.emit(_EQUAL[cls], writer.register(guard.source, index), 0, writer.constant(guard.payload), index)
+    else:
+        python_check(writer, index, guard)
+
+
+def _same(writer: Writer, index: int, guard: Guard) -> None:
+    first = writer.register(guard.source, index)
+    writer.emit("SAME", first, writer.register(guard.payload, index), 0, index)
+
+
+def _distinct(writer: Writer, index: int, guard: Guard) -> None:
+    registers = tuple(writer.register(source, index) for source in (guard.source, *guard.payload))
+    writer.emit("DISTINCT", 0, 0, writer.constant(registers), index, registers)
+
+
+def _keys(writer: Writer, index: int, guard: Guard) -> None:
+    source = guard.source
+    if source.step == "dict" and all(type(name) is str for name in guard.payload):  # the dictionary need not be there
+        writer.emit("INSTANCE_KEYS", writer.register(source.base, index), 0, writer.constant(guard.payload), index)
+        return
+    cls = writer.class_read(source)
+    if cls is None or not all(map(host_hashable, guard.payload)):
+        python_check(writer, index, guard)
+    else:
+        name = "ODICT_KEYS" if issubclass(cls, collections.OrderedDict) else "DICT_KEYS"
+        _check(name, _payload)(writer, index, guard)
+
+
+def _call(writer: Writer, index: int, guard: Guard) -> None:
+    function, argument, _ = guard.payload
+    special = CALL_LOWERINGS.get(function)
+    register = writer.register(guard.source, index)
+    if special is not None:
+        special(writer, index, register, argument)
+    else:
+        writer.emit("PY_CHECK", register, 0, writer.constant(PythonCheck(guard, guard.payload)), index)
+
+
+def _payload_holds(writer: Writer, index: int, register: int, plain: Any) -> None:
+    writer.emit("PAYLOAD_EQ", register, 0, writer.constant(plain), index)
+
+
+CALL_LOWERINGS: dict[Callable, Callable[[Writer, int, int, Any], None]] = {payload_holds: _payload_holds}
+"""function of a CALL check -> what stands for it"""
+
+LOWERINGS: dict[str, Lowering] = {
+    "TYPE": _type,
+    "IS": _is,
+    "EQUAL": _equal,
+    "SAME": _same,
+    "DISTINCT": _distinct,
+    "LENGTH": _check("LEN", _number),
+    "LENGTH_AT_LEAST": _check("LEN_AT_LEAST", _number),
+    "KEYS": _keys,
+    "HAS_KEY": _check("HAS_KEY", _payload),
+    "NO_KEY": _check("NO_KEY", _payload),
+    "MEMBER": _check("SET_HAS", _payload),
+    "NOT_MEMBER": _check("SET_HAS_NOT", _payload),
+    "MEMBERS": _check("SET_ORDER", _payload),
+    "NO_ATTRIBUTE": _check("NO_DICT_ATTR", _payload),
+    "NO_TYPE_ATTRIBUTE": _check("TYPE_ATTR_ABSENT", _payload),
+    "EMPTY_CELL": _check("CELL_EMPTY"),
+    "CALL": _call,
+}
+"""check -> lowering(writer, index of the guard, guard)"""
+
+
+def lowers(check: str) -> Callable[[Lowering], Lowering]:
+    """Decorator: the function lowers a check of a domain."""
+
+    def add(lowering: Lowering) -> Lowering:
+        LOWERINGS[check] = lowering
+        return lowering
+
+    return add
