@@ -1,6 +1,7 @@
 """Rows of memory: what was read of a dictionary or class is passed over as long as that has not changed, and no longer."""
 
 import sys
+import weakref
 from collections import Counter, OrderedDict, defaultdict
 
 import pytest
@@ -140,6 +141,100 @@ def test_specialised_stores_are_seen():
         hot_store(thing, [number])
         for _ in range(2):
             assert program.gather((thing,)) == (thing.a,) == ([number],)
+
+
+class Farewell:
+    """Says goodbye, by a finaliser of its own."""
+
+    def __init__(self, says):
+        self.says = says
+
+    def __del__(self):
+        self.says()
+
+
+class Box:
+    """Dies silently, but for weak references."""
+
+
+def said_by_finaliser(says):
+    return Farewell(says)
+
+
+def said_by_weak_reference(says):
+    box = Box()
+    GOODBYES.append(weakref.ref(box, lambda _: says()))
+    return box
+
+
+def said_by_what_it_holds(says):
+    return [[Farewell(says)]]
+
+
+GOODBYES = []
+
+
+class OwnAttributes(dict):
+    def __init__(self, **items):
+        super().__init__(**items)
+        self.__dict__ = self
+
+
+def owner_of_a_dictionary():
+    made = Plain()
+    vars(made)
+    return made
+
+
+@pytest.mark.parametrize("goodbye", [said_by_finaliser, said_by_weak_reference, said_by_what_it_holds])
+@pytest.mark.parametrize("make", [owner_of_a_dictionary, OwnAttributes])
+@pytest.mark.parametrize("rows", [("SAME_ATTRS", "DICT_ATTR", "NO_DICT_ATTR"), ("SAME_DICT", "DICT_ITEM", "NO_KEY")], ids=["attributes", "dict"])
+def test_who_asks_while_the_old_value_dies_finds_the_new_one(rows, make, goodbye):
+    """CPython 3.11's specialised store of an attribute lets go of the old value before it gives the dict a new number."""
+    memory, step, absent = rows
+    thing = make()
+    for index in range(40):  # too many for a table that instances share
+        setattr(thing, f"filler{index}", index)
+    looked_at = thing if memory == "SAME_ATTRS" or type(thing) is OwnAttributes else vars(thing)
+    program = GuardProgram(
+        [("LOCAL", 0, 0, 0, 0), (memory, 0, 0, 3, 0), (step, 0, 1, 0, 0), (absent, 0, 0, 1, 0), ("HELD", 0, 0, 3, 0)],
+        ("a", "other"), (1,),
+    )
+    told = []
+
+    def says():
+        told.append(program.gather((looked_at,))[0] is thing.a)
+
+    for _ in range(100):
+        hot_store(thing, goodbye(says))
+        program.gather((looked_at,))
+        program.gather((looked_at,))
+    hot_store(thing, None)
+    GOODBYES.clear()
+    assert told == [True] * 100
+
+
+def test_an_ordered_dictionary_as_attributes():
+    """Its order is its own: no number tells of `move_to_end`."""
+    thing = Plain()
+    thing.__dict__ = OrderedDict(a=1, b=2)
+    program = program_of("SAME_ATTRS", ("INSTANCE_KEYS", 0, ("a", "b")), ("NO_DICT_ATTR", 0, "other"))
+    settle(program, thing)
+    vars(thing).move_to_end("a")
+    assert not holds(program, thing)
+
+
+def test_a_key_that_comes_to_compare_otherwise():
+    class Name(str):
+        pass
+
+    name = Name("a")
+    thing = {name: 1}
+    program = program_of("SAME_DICT", ("HAS_KEY", 0, "a"), ("NO_KEY", 0, "other"))
+    settle(program, thing)
+    Name.__eq__ = lambda self, other: False
+    Name.__hash__ = str.__hash__
+    assert not holds(program, thing)
 
 
 def test_a_thousand_changes_of_a_class_are_seen():

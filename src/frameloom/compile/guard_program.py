@@ -17,7 +17,7 @@ from typing import NamedTuple
 from frameloom.compile.guard_rows import HEAP_TYPE, LOWERINGS, Writer, python_check
 from frameloom.compile.watch import divide
 from frameloom.native import GuardProgram
-from frameloom.symbolic.guards import Guard
+from frameloom.symbolic.guards import PLAIN_KEYS, Guard
 from frameloom.symbolic.source import Source
 
 
@@ -160,7 +160,7 @@ class Lowering:
             return
         writer = self.writer
         register = writer.registers[source]
-        remembers = not writer.is_loud(register)
+        remembers = not writer.is_loud(register) and self._keys_are_plain(checks, children)
         start = len(writer.quiet)
         if remembers:
             writer.emit(memory, register)
@@ -176,6 +176,11 @@ class Lowering:
                 self._check(index)
         if remembers:
             self._close(start)
+
+    def _keys_are_plain(self, checks: list[int], children: list[Source]) -> bool:
+        """Whether the keys asked for compare with others in the same way for ever."""
+        asked = [self.guards[index].payload for index in checks if self.guards[index].check in ONE_KEY]
+        return all(type(key) in PLAIN_KEYS for key in (*asked, *[child.key for child in children]))
 
     def _close(self, start: int) -> None:
         """End what began with a row of memory, or take that row back."""
@@ -208,6 +213,7 @@ class Lowering:
 ARGUMENTS = frozenset({"local", "cell"})
 FIRST = frozenset({"RETURNS"})
 LAST = frozenset({"SAME", "DISTINCT", "SIZES", "STORAGES", "CALL"})
+ONE_KEY = frozenset({"HAS_KEY", "NO_KEY"})
 IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 READABLE = frozenset({"attribute", "type_attribute", "contents", "closure", "defaults", "kwdefaults", "method_function"})
 FEW = 100  # guards at a root: what hangs on arguments is asked before what hangs on a root with more

@@ -347,7 +347,7 @@ slots_fill(PyObject *slots, int fill)
 static int
 is_input_local(PyCodeObject *code, long number)
 {
-    return number >= code->co_argcount && number < code->co_nlocalsplus
+    return number >= code_argument_slots(code) && number < code->co_nlocalsplus
         && PyBytes_AS_STRING(code->co_localspluskinds)[number] == CO_FAST_LOCAL;
 }
 

@@ -113,6 +113,16 @@ check_registers(Written *written, const Instruction *instruction)
     return 1;
 }
 
+static int
+make_room_for_found(Instruction *memory)
+{
+    memory->extra.found = PyMem_Calloc((size_t)memory->index, sizeof(Found));
+    if (memory->extra.found == NULL) {
+        PyErr_NoMemory();
+    }
+    return memory->extra.found != NULL;
+}
+
 /* Rows of memory end where they say, and stand for registers nobody else writes. */
 static int
 check_memory(GuardProgram *self, const Written *written)
@@ -140,6 +150,9 @@ check_memory(GuardProgram *self, const Written *written)
         }
         if (written->again) {
             PyErr_SetString(PyExc_ValueError, "a register is written twice in a program with memory");
+            return 0;
+        }
+        if (kind == KIND_MEMORY && !make_room_for_found(row)) {
             return 0;
         }
     }
@@ -269,6 +282,9 @@ program_free_instructions(GuardProgram *self)
     self->instructions = NULL;
     self->count = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
+        if (opcode_rows[instructions[i].opcode].kind == KIND_MEMORY) {
+            PyMem_Free(instructions[i].extra.found);
+        }
         operand_free(&instructions[i]);
     }
     PyMem_Free(instructions);

@@ -353,15 +353,42 @@ python_says(const Instruction *instruction, PyObject *const *registers)
 
 /* ---- memory ---- */
 
+/* The number of a dict's state, 0 where it does not tell enough: a key that is no
+ * str may come to compare otherwise, and an OrderedDict has an order besides. */
 static uint64_t
-attributes_state(PyObject *object)
+keyed_state(PyObject *dict)
+{
+    return DK_IS_UNICODE(((PyDictObject *)dict)->ma_keys) ? dict_state(dict) : 0;
+}
+
+static PyObject *
+attributes_of(PyObject *object)
 {
     PyObject *dict = PyType_Check(object) ? NULL : instance_dict(object);
-    return dict == NULL || !PyDict_Check(dict) ? 0 : dict_state(dict);
+    return dict == NULL || !PyDict_Check(dict) || PyODict_Check(dict) ? NULL : dict;
+}
+
+/* Whether what was found in a dict is there still. The store of an attribute by
+ * hot code (STORE_ATTR_WITH_HINT of 3.11) lets go of the old value, whose
+ * finaliser may be what asks here, before it gives the dict a new number. It
+ * replaces single values in a table that is not shared, and does nothing else. */
+static int
+found_is_there(const Instruction *memory, PyObject *dict, PyObject *const *registers)
+{
+    PyDictKeysObject *keys = ((PyDictObject *)dict)->ma_keys;
+    PyDictUnicodeEntry *entries = DK_UNICODE_ENTRIES(keys);
+    for (int i = 0; i < memory->count; i++) {
+        Found found = memory->extra.found[i];
+        if (found.entry >= keys->dk_nentries
+            || entries[found.entry].me_value != registers[found.target]) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* Whether the rows behind this one held in this very state. If not they must be
- * run, and the state is theirs if they hold. */
+ * run, and the state is theirs if they hold: the end of them keeps it till then. */
 static int
 held_in(Instruction *memory, uint64_t state)
 {
@@ -369,8 +396,47 @@ held_in(Instruction *memory, uint64_t state)
         return 1;
     }
     memory->second = 0;
-    memory->extra.number = (int64_t)state;
+    memory[memory->index].second = (int64_t)state;
     return 0;
+}
+
+static int
+dict_held(Instruction *memory, PyObject *dict, PyObject *const *registers)
+{
+    if (held_in(memory, dict == NULL ? 0 : keyed_state(dict))) {
+        if (found_is_there(memory, dict, registers)) {
+            return 1;
+        }
+        held_in(memory, 0);
+    }
+    return 0;
+}
+
+/* An object whose end runs nobody's code. */
+static int
+is_atom(PyObject *object)
+{
+    return object == Py_None || PyLong_CheckExact(object) || PyBool_Check(object)
+        || PyUnicode_CheckExact(object) || PyFloat_CheckExact(object) || PyBytes_CheckExact(object);
+}
+
+/* The rows between a row of memory and its end have held. */
+static void
+hold(Instruction *end, PyObject *const *registers)
+{
+    Instruction *memory = end - end->index;
+    memory->second = end->second;
+    memory->count = 0;
+    if (end->second == 0 || memory->opcode == OP_SAME_TYPE) {
+        return;
+    }
+    for (Instruction *row = memory + 1; row < end; row++) {
+        if ((row->opcode == OP_DICT_ATTR || row->opcode == OP_DICT_ITEM)
+            && row->source == memory->source && !is_atom(registers[row->target])) {
+            memory->extra.found[memory->count++]
+                = (Found){.entry = (int32_t)row->key.hint, .target = row->target};
+        }
+    }
 }
 
 /* ---- the loop ---- */
@@ -583,11 +649,11 @@ run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObjec
         CASE(SIZE_EQ_INT)
             CHECK(size_is_int(object, instruction->index, registers[instruction->target]));
         CASE(SAME_DICT)
-            if (!owning && held_in(instruction, PyDict_Check(object) ? dict_state(object) : 0)) {
+            if (!owning && dict_held(instruction, PyDict_Check(object) ? object : NULL, registers)) {
                 instruction += instruction->index;
             }
         CASE(SAME_ATTRS)
-            if (!owning && held_in(instruction, attributes_state(object))) {
+            if (!owning && dict_held(instruction, attributes_of(object), registers)) {
                 instruction += instruction->index;
             }
         CASE(SAME_TYPE)
@@ -596,8 +662,7 @@ run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObjec
             }
         CASE(HELD)
             if (!owning) {
-                Instruction *memory = instruction - instruction->index;
-                memory->second = memory->extra.number;
+                hold(instruction, registers);
             }
         CASE(DISTINCT)
             CHECK(are_distinct(registers, instruction->extra.registers, instruction->count));

@@ -7,11 +7,18 @@
 #include "storage.h"
 #include "tensor.h"
 
+/* A value that was found in a dict: the number of its entry, and the register
+ * that has it. */
+typedef struct {
+    int32_t entry;
+    int32_t target;
+} Found;
+
 typedef struct {
     uint16_t opcode;
     uint16_t source;
     uint16_t target;
-    uint16_t count;              /* of what extra points to */
+    uint16_t count;              /* of what extra points to and is in use */
     int32_t guard;
     int32_t index;               /* the operand as it was given */
     int32_t dimension;           /* of SIZE_IN */
@@ -23,6 +30,7 @@ typedef struct {
         uint16_t *registers;     /* owned */
         TensorFacts *facts;      /* owned */
         PyObject *other;         /* second item of a constant, borrowed */
+        Found *found;            /* of a row of memory: what the rows behind it found, owned */
     } extra;
     int64_t second;              /* a second number; of a row of memory: the state that held */
 } Instruction;

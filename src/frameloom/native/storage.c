@@ -268,7 +268,8 @@ instance_keys_are(PyObject *object, PyObject *keys)
     }
     PyObject *dict = instance_dict(object);
     if (dict != NULL) {
-        return PyDict_Check(dict) && dict_keys_are(dict, keys);
+        return PyODict_Check(dict) ? odict_keys_are(dict, keys)
+                                   : PyDict_Check(dict) && dict_keys_are(dict, keys);
     }
     if (instance_values(object, &names) != NULL && names != NULL) {
         return value_names_are(object, names, keys);
@@ -309,7 +310,11 @@ odict_keys_are(PyObject *odict, PyObject *keys)
             return 0;
         }
     }
+    int collects = PyGC_Disable();  /* 3.11 collects, and runs finalisers, where an object is made */
     PyObject *iterator = PyODict_Type.tp_iter(odict);
+    if (collects) {
+        PyGC_Enable();
+    }
     int same = iterator != NULL;
     for (Py_ssize_t i = 0; same && i < count; i++) {
         key = Py_TYPE(iterator)->tp_iternext(iterator);
