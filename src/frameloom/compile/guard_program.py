@@ -96,43 +96,40 @@ class Lowering:
         for index in first:
             self._check(index)
         roots = sorted(self._sizes, key=self._sizes.__getitem__)
-        for root in roots:
-            if root.step in ARGUMENTS:
-                self._visit(root)
-        for root in roots:
-            if root.step not in ARGUMENTS and self._sizes[root] <= FEW:
-                self._walk(root)
-        for root in roots:
-            if root.step in ARGUMENTS or self._sizes[root] > FEW:
-                self._walk(root)
+        arguments = [root for root in roots if root.step in ARGUMENTS]
+        asked = {root: self._ask(root) for root in arguments}
+        small = [root for root in roots if root.step not in ARGUMENTS and self._sizes[root] <= FEW]
+        large = [root for root in roots if root.step not in ARGUMENTS and self._sizes[root] > FEW]
+        self._stretch(small)
+        for root in sorted([*arguments, *large], key=self._sizes.__getitem__):
+            self._stretch([root], asked.get(root))
         for index in last:
             self._check(index)
 
-    def _walk(self, root: Source) -> None:
-        """Everything at a root and below it, depth first."""
-        if root.step not in ARGUMENTS:
-            self._visit(root)
-        pending = [*reversed(self._children.get(root, ()))]
-        while pending:
-            source = pending.pop()
-            self._visit(source)
-            pending.extend(reversed(self._children.get(source, ())))
+    def _stretch(self, roots: list[Source], asked: Asked | None = None) -> None:
+        """Everything at some roots and below them, depth first, for one snapshot.  `asked`: the root itself has been."""
+        self.writer.begin()
+        for root in roots:
+            self._storages(root, asked or self._ask(root))
+            pending = [*reversed(self._children.get(root, ()))]
+            while pending:
+                source = pending.pop()
+                if not (source.step == "dict" and self._names_only(source)):
+                    self._storages(source, self._ask(source))
+                pending.extend(reversed(self._children.get(source, ())))
+        self.writer.end()
 
     # -- one object ----------------------------------------------------------------------------------------------
     def _check(self, index: int) -> None:
         guard = self.guards[index]
         LOWERINGS.get(guard.check, python_check)(self.writer, index, guard)
 
-    def _visit(self, source: Source) -> None:
-        """The checks of what a source reads, then its storages, with all that is read of them."""
-        if source.step == "dict" and self._names_only(source):
-            return
+    def _ask(self, source: Source) -> Asked:
+        """The checks of what a source reads, but for those of its storages, which are returned."""
         self.writer.register(source, self._blame[source])
         children = self._children.get(source, ())
-        attributes = [child for child in children if child.step == "attribute"]
         absent = [index for child in children if child.step == "dict" and self._names_only(child) for index in self._checks[child]]
-        step, stored, memory = _storage_of(self.writer.class_read(source))
-        items = [child for child in children if child.step == step]
+        stored = _storage_of(self.writer.class_read(source)).checks
         held: list[int] = []
         for index in self._checks.get(source, ()):
             if index not in self._done:
@@ -143,8 +140,14 @@ class Lowering:
                     held.append(index)
                 else:
                     self._check(index)
-        self._storage("SAME_ATTRS", source, absent, attributes)
-        self._storage(memory, source, held, items)
+        return Asked(absent, held)
+
+    def _storages(self, source: Source, asked: Asked) -> None:
+        """What is read of the storages of what a source reads."""
+        step, _, memory = _storage_of(self.writer.class_read(source))
+        children = self._children.get(source, ())
+        self._storage("SAME_ATTRS", source, asked.absent, [child for child in children if child.step == "attribute"])
+        self._storage(memory, source, asked.held, [child for child in children if child.step == step])
 
     def _names_only(self, source: Source) -> bool:
         """Whether of an instance's dictionary only the names are asked, for which it need not be there."""
@@ -161,9 +164,7 @@ class Lowering:
         writer = self.writer
         register = writer.registers[source]
         remembers = not writer.is_loud(register) and self._keys_are_plain(checks, children)
-        start = len(writer.quiet)
-        if remembers:
-            writer.emit(memory, register)
+        stretch = writer.memory(memory, register) if remembers else None
         present = {_key(self.guards[index].payload): index for index in checks if self.guards[index].check == "HAS_KEY"}
         for child in children:
             index = present.pop(_key(child.key), None)
@@ -174,24 +175,13 @@ class Lowering:
         for index in checks:
             if index not in self._done:
                 self._check(index)
-        if remembers:
-            self._close(start)
+        if stretch is not None:
+            writer.held(*stretch)
 
     def _keys_are_plain(self, checks: list[int], children: list[Source]) -> bool:
         """Whether the keys asked for compare with others in the same way for ever."""
         asked = [self.guards[index].payload for index in checks if self.guards[index].check in ONE_KEY]
         return all(type(key) in PLAIN_KEYS for key in (*asked, *[child.key for child in children]))
-
-    def _close(self, start: int) -> None:
-        """End what began with a row of memory, or take that row back."""
-        quiet = self.writer.quiet
-        length = len(quiet) - start
-        if length <= WORTH_REMEMBERING:
-            del quiet[start]
-            return
-        opcode, source, target, _, guard = quiet[start]
-        quiet[start] = (opcode, source, target, length, guard)
-        self.writer.emit("HELD", 0, 0, length)
 
     def _fixed(self, source: Source) -> None:
         """The checks that the same object always answers in the same way, and those of the items of a tuple."""
@@ -217,7 +207,13 @@ ONE_KEY = frozenset({"HAS_KEY", "NO_KEY"})
 IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 READABLE = frozenset({"attribute", "type_attribute", "contents", "closure", "defaults", "kwdefaults", "method_function"})
 FEW = 100  # guards at a root: what hangs on arguments is asked before what hangs on a root with more
-WORTH_REMEMBERING = 2  # rows
+
+
+class Asked(NamedTuple):
+    """Checks of the storages of an object: of its attributes, and of what else it has."""
+
+    absent: list[int]
+    held: list[int]
 
 
 class Storage(NamedTuple):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from frameloom.native import GuardProgram
-from frameloom.native.opcodes import NUMBERS, OPCODES
+from frameloom.native.opcodes import NUMBERS, OPCODES, STEADY
 from frameloom.symbolic.guards import CHECKS, Guard
 from frameloom.symbolic.keys import host_hashable
 from frameloom.symbolic.layouts.payload import payload_holds
@@ -24,6 +24,8 @@ from frameloom.symbolic.source import STEPS, Source
 HEAP_TYPE = 1 << 9
 RUNS = frozenset(row.name for row in OPCODES if row.runs)
 KINDS = {row.name: row.kind for row in OPCODES}
+WORTH_REMEMBERING = 2  # rows
+WORTH_A_SNAPSHOT = 4
 READERS = frozenset({"step", "check", "pair", "memory"})
 
 
@@ -32,6 +34,8 @@ class Writer:
 
     `quiet`: those before the first that may run Python code; `loud`: that one and those behind it.  Every source has a register
     of its own.
+
+    Between `begin` and `end` rows are written that a snapshot can stand for; others go behind these, the roots before them.
     """
 
     def __init__(self, guards: Sequence[Guard], code: types.CodeType) -> None:
@@ -40,7 +44,10 @@ class Writer:
         self.loud: list[tuple] = []
         self.constants: list[Any] = []
         self.registers: dict[Source, int] = {}
+        self._snapshot: list[tuple] | None = None
+        self._late: list[tuple] = []
         self._loud_registers: set[int] = set()
+        self._late_registers: set[int] = set()
         self._constant_index: dict[tuple, int] = {}
         self._next = 0
         self.classes = {guard.source: guard.payload for guard in guards if guard.check == "TYPE"}
@@ -53,12 +60,48 @@ class Writer:
 
         One that may run Python code, or that reads what such a one found, goes behind all others.
         """
-        loud = name in RUNS or self._loud_registers and self._reads_loud(KINDS[name], source, target, reads)
-        (self.loud if loud else self.quiet).append((NUMBERS[name], source, target, operand, guard))
+        self._place(name, source, target, reads).append((NUMBERS[name], source, target, operand, guard))
 
-    def _reads_loud(self, kind: str, source: int, target: int, reads: Sequence[int]) -> bool:
-        loud = self._loud_registers
-        return kind in READERS and source in loud or kind == "pair" and target in loud or not loud.isdisjoint(reads)
+    def _place(self, name: str, source: int, target: int, reads: Sequence[int]) -> list[tuple]:
+        kind = KINDS[name]
+        if name in RUNS or self._loud_registers and _reads_one_of(self._loud_registers, kind, source, target, reads):
+            return self.loud
+        if self._snapshot is None or kind == "root" and name not in STEADY:
+            return self.quiet
+        if name not in STEADY or self._late_registers and _reads_one_of(self._late_registers, kind, source, target, reads):
+            return self._late
+        return self._snapshot
+
+    def begin(self) -> None:
+        """From here on rows are written for a snapshot."""
+        self._snapshot = []
+
+    def end(self) -> None:
+        """The end of the rows for a snapshot, which there is if it saves anything."""
+        rows, self._snapshot = self._snapshot or [], None
+        length = len(rows) + 1
+        if length > WORTH_A_SNAPSHOT:
+            rows = [(NUMBERS["SNAPSHOT"], 0, 0, length, 0), *rows, (NUMBERS["TAKEN"], 0, 0, length, 0)]
+        self.quiet += rows
+        self.quiet += self._late
+        self._late.clear()
+        self._late_registers.clear()
+
+    def memory(self, name: str, register: int) -> tuple[list[tuple], int]:
+        """Begin a stretch of memory: where it is written, and the index of its first row there."""
+        rows = self._place(name, register, 0, ())
+        rows.append((NUMBERS[name], register, 0, 0, 0))
+        return rows, len(rows) - 1
+
+    def held(self, rows: list[tuple], start: int) -> None:
+        """End a stretch of memory, or take back its first row where it saves nothing."""
+        length = len(rows) - start
+        if length <= WORTH_REMEMBERING:
+            del rows[start]
+            return
+        opcode, source, target, _, guard = rows[start]
+        rows[start] = (opcode, source, target, length, guard)
+        rows.append((NUMBERS["HELD"], 0, 0, length, 0))
 
     def constant(self, value: Any) -> int:
         """The index of a constant; equal atoms of one class share one."""
@@ -87,6 +130,8 @@ class Writer:
         self._next += 1
         if name in RUNS or KINDS[name] == "step" and base in self._loud_registers:
             self._loud_registers.add(target)
+        elif self._snapshot is not None and (name not in STEADY and KINDS[name] == "step" or KINDS[name] == "step" and base in self._late_registers):
+            self._late_registers.add(target)
         self.emit(name, base, target, operand, guard)
         return target
 
@@ -103,6 +148,10 @@ class Writer:
         if source.base is None and source.step == "const":
             return type(source.key)
         return self.classes.get(source)
+
+
+def _reads_one_of(registers: set[int], kind: str, source: int, target: int, reads: Sequence[int]) -> bool:
+    return kind in READERS and source in registers or kind == "pair" and target in registers or not registers.isdisjoint(reads)
 
 
 # -- roots -----------------------------------------------------------------------------------------------------------

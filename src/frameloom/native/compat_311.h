@@ -210,6 +210,51 @@ type_state(PyTypeObject *type)
     return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG ? type->tp_version_tag : 0;
 }
 
+/* Words of memory tell of every change of dicts, classes and attributes. */
+#define WORDS_TELL 1
+
+/* Where the number of a dict's state stands: no other state of any dict has it. */
+static inline const void *
+dict_state_place(PyObject *dict)
+{
+    return &((PyDictObject *)dict)->ma_version_tag;
+}
+
+/* Where the number of a class's state stands, NULL while it has none. */
+static inline const void *
+type_state_place(PyTypeObject *type)
+{
+    return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG && type->tp_version_tag != 0 ? &type->tp_version_tag : NULL;
+}
+
+/* Where an instance keeps the pointer to its dict, and to its values. */
+static inline PyObject *const *
+instance_dict_place(PyObject *object)
+{
+    if (Py_TYPE(object)->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+        return _PyObject_ManagedDictPointer(object);
+    }
+    return _PyObject_GetDictPtr(object);
+}
+
+static inline const void *
+instance_values_place(PyObject *object)
+{
+    return Py_TYPE(object)->tp_flags & Py_TPFLAGS_MANAGED_DICT ? _PyObject_ValuesPointer(object) : NULL;
+}
+
+/* The words that say how many values there are and in which order, for objects
+ * that `instance_values` has values for: bytes before the values, two of them
+ * counts, then one for each. */
+static inline const void *
+instance_order_words(PyObject *object, size_t *count)
+{
+    PyDictKeysObject *keys;
+    PyObject **values = instance_values(object, &keys);
+    *count = ((size_t)((uint8_t *)values)[-2] + 2 + sizeof(void *) - 1) / sizeof(void *);
+    return values - *count;
+}
+
 /* The dict of an instance, borrowed, never made: NULL when there is none. */
 static inline PyObject *
 instance_dict(PyObject *object)

@@ -173,6 +173,45 @@ type_state(PyTypeObject *type)
     return 0;
 }
 
+/* No word of memory tells that a dict is as it was: there are no snapshots. */
+#define WORDS_TELL 0
+
+static inline const void *
+dict_state_place(PyObject *dict)
+{
+    (void)dict;
+    return NULL;
+}
+
+static inline const void *
+type_state_place(PyTypeObject *type)
+{
+    (void)type;
+    return NULL;
+}
+
+static inline PyObject *const *
+instance_dict_place(PyObject *object)
+{
+    (void)object;
+    return NULL;
+}
+
+static inline const void *
+instance_values_place(PyObject *object)
+{
+    (void)object;
+    return NULL;
+}
+
+static inline const void *
+instance_order_words(PyObject *object, size_t *count)
+{
+    (void)object;
+    *count = 0;
+    return NULL;
+}
+
 /* The place in the order of assignment, and how many values: for objects that
  * `instance_values` has values for. */
 static inline int

@@ -1,5 +1,5 @@
 /* The type GuardProgram: made from tuples, checked for sense, printed. */
-#include "guardvm.h"
+#include "snapshot.h"
 #include <structmember.h>
 
 const OpcodeRow opcode_rows[OPCODE_COUNT] = {
@@ -29,6 +29,13 @@ opcode_number(PyObject *name)
     return -1;
 }
 
+/* Whether rows of a kind read their source. */
+static int
+kind_reads(OpcodeKind kind)
+{
+    return kind == KIND_STEP || kind == KIND_CHECK || kind == KIND_PAIR || kind == KIND_MEMORY;
+}
+
 static int
 parse_instruction(Instruction *instruction, PyObject *tuple)
 {
@@ -51,7 +58,7 @@ parse_instruction(Instruction *instruction, PyObject *tuple)
     }
     instruction->opcode = (uint16_t)opcode;
     OpcodeKind kind = opcode_rows[opcode].kind;
-    instruction->source = kind == KIND_ROOT || kind == KIND_TEST || kind == KIND_END ? 0 : (uint16_t)source;
+    instruction->source = kind_reads(kind) ? (uint16_t)source : 0;
     instruction->target = (uint16_t)target;
     instruction->index = operand;
     instruction->guard = guard;
@@ -88,9 +95,7 @@ static int
 check_registers(Written *written, const Instruction *instruction)
 {
     OpcodeRow row = opcode_rows[instruction->opcode];
-    if ((row.kind == KIND_STEP || row.kind == KIND_CHECK || row.kind == KIND_PAIR
-         || row.kind == KIND_MEMORY)
-        && !reads(written, instruction->source)) {
+    if (kind_reads(row.kind) && !reads(written, instruction->source)) {
         return 0;
     }
     if (row.kind == KIND_PAIR && !reads(written, instruction->target)) {
@@ -113,46 +118,106 @@ check_registers(Written *written, const Instruction *instruction)
     return 1;
 }
 
+/* What a row of memory or a snapshot writes into. */
 static int
-make_room_for_found(Instruction *memory)
+make_room(Instruction *row)
 {
-    memory->extra.found = PyMem_Calloc((size_t)memory->index, sizeof(Found));
-    if (memory->extra.found == NULL) {
+    OpcodeKind kind = opcode_rows[row->opcode].kind;
+    if (kind == KIND_MEMORY) {
+        row->extra.found = PyMem_Calloc((size_t)row->index, sizeof(Found));
+    }
+    else {
+        row->extra.snapshot = snapshot_new();
+    }
+    if (row->extra.found == NULL) {
         PyErr_NoMemory();
     }
-    return memory->extra.found != NULL;
+    return row->extra.found != NULL;
 }
 
-/* Rows of memory end where they say, and stand for registers nobody else writes. */
+static void
+free_room(Instruction *row)
+{
+    OpcodeKind kind = opcode_rows[row->opcode].kind;
+    if (kind == KIND_MEMORY) {
+        PyMem_Free(row->extra.found);
+    }
+    if (kind == KIND_SNAPSHOT) {
+        snapshot_free(row->extra.snapshot);
+    }
+}
+
+/* The kind of row at the other end of a stretch that this kind begins or ends. */
+static int
+other_end(OpcodeKind kind)
+{
+    switch (kind) {
+    case KIND_MEMORY:
+        return KIND_END;
+    case KIND_END:
+        return KIND_MEMORY;
+    case KIND_SNAPSHOT:
+        return KIND_TAKEN;
+    case KIND_TAKEN:
+        return KIND_SNAPSHOT;
+    default:
+        return -1;
+    }
+}
+
+/* A stretch of memory has nothing but rows that read, a snapshot stretches of
+ * memory besides, whole ones. */
+static int
+may_stand_in(OpcodeKind outer, Instruction *row, Instruction *end)
+{
+    OpcodeRow inner = opcode_rows[row->opcode];
+    if (inner.runs || inner.kind == KIND_SNAPSHOT || inner.kind == KIND_TAKEN) {
+        return 0;
+    }
+    if (outer == KIND_SNAPSHOT && inner.kind == KIND_MEMORY) {
+        return row + row->index < end;
+    }
+    return other_end(inner.kind) < 0 || outer == KIND_SNAPSHOT;
+}
+
+static int
+check_stretch(GuardProgram *self, Instruction *row)
+{
+    OpcodeKind kind = opcode_rows[row->opcode].kind;
+    int begins = kind == KIND_MEMORY || kind == KIND_SNAPSHOT;
+    Py_ssize_t number = row - self->instructions;
+    Py_ssize_t other = begins ? number + row->index : number - row->index;
+    if (row->index <= 0 || other < 0 || other >= self->count
+        || (int)opcode_rows[self->instructions[other].opcode].kind != other_end(kind)
+        || self->instructions[other].index != row->index) {
+        PyErr_SetString(PyExc_ValueError, "a row that begins a stretch and its end do not name each other");
+        return 0;
+    }
+    Instruction *end = self->instructions + other;
+    for (Instruction *inner = row + 1; begins && inner < end; inner++) {
+        if (!may_stand_in(kind, inner, end)) {
+            PyErr_SetString(PyExc_ValueError, "a row that memory cannot stand for");
+            return 0;
+        }
+    }
+    return !begins || make_room(row);
+}
+
+/* Rows of memory and snapshots end where they say, and stand for registers
+ * nobody else writes. */
 static int
 check_memory(GuardProgram *self, const Written *written)
 {
     for (Py_ssize_t i = 0; i < self->count; i++) {
         Instruction *row = &self->instructions[i];
-        OpcodeKind kind = opcode_rows[row->opcode].kind;
-        if (kind != KIND_MEMORY && kind != KIND_END) {
+        if (other_end(opcode_rows[row->opcode].kind) < 0) {
             continue;
         }
-        Py_ssize_t other = kind == KIND_MEMORY ? i + row->index : i - row->index;
-        OpcodeKind wanted = kind == KIND_MEMORY ? KIND_END : KIND_MEMORY;
-        if (row->index <= 0 || other < 0 || other >= self->count
-            || opcode_rows[self->instructions[other].opcode].kind != wanted
-            || self->instructions[other].index != row->index) {
-            PyErr_SetString(PyExc_ValueError, "a row of memory and its end do not name each other");
+        if (!check_stretch(self, row)) {
             return 0;
-        }
-        for (Py_ssize_t between = i + 1; kind == KIND_MEMORY && between < other; between++) {
-            OpcodeRow inner = opcode_rows[self->instructions[between].opcode];
-            if (inner.runs || inner.kind == KIND_MEMORY || inner.kind == KIND_END) {
-                PyErr_SetString(PyExc_ValueError, "a row that memory cannot stand for");
-                return 0;
-            }
         }
         if (written->again) {
             PyErr_SetString(PyExc_ValueError, "a register is written twice in a program with memory");
-            return 0;
-        }
-        if (kind == KIND_MEMORY && !make_room_for_found(row)) {
             return 0;
         }
     }
@@ -282,9 +347,7 @@ program_free_instructions(GuardProgram *self)
     self->instructions = NULL;
     self->count = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (opcode_rows[instructions[i].opcode].kind == KIND_MEMORY) {
-            PyMem_Free(instructions[i].extra.found);
-        }
+        free_room(&instructions[i]);
         operand_free(&instructions[i]);
     }
     PyMem_Free(instructions);

@@ -4,7 +4,7 @@
  * nothing that registers refer to can go away, and they borrow; they also stay
  * as they are until the next evaluation, which may find that a dict has not
  * changed and pass over what was read of it. From there on they own. */
-#include "guardvm.h"
+#include "snapshot.h"
 #include <structmember.h>
 
 /* ---- steps: the object found, borrowed, or NULL ---- */
@@ -412,12 +412,12 @@ dict_held(Instruction *memory, PyObject *dict, PyObject *const *registers)
     return 0;
 }
 
-/* An object whose end runs nobody's code. */
-static int
+int
 is_atom(PyObject *object)
 {
     return object == Py_None || PyLong_CheckExact(object) || PyBool_Check(object)
-        || PyUnicode_CheckExact(object) || PyFloat_CheckExact(object) || PyBytes_CheckExact(object);
+        || PyUnicode_CheckExact(object) || PyFloat_CheckExact(object) || PyBytes_CheckExact(object)
+        || PyComplex_CheckExact(object);
 }
 
 /* The rows between a row of memory and its end have held. */
@@ -493,7 +493,7 @@ failed_guard(const Instruction *instruction)
 
 static inline __attribute__((always_inline)) int
 run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObject **registers,
-    const int owning)
+    const int count, const int owning)
 {
     for (; instruction < end; instruction++) {
         PyObject *object = registers[instruction->source];
@@ -664,6 +664,15 @@ run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObjec
             if (!owning) {
                 hold(instruction, registers);
             }
+        CASE(SNAPSHOT)
+            if (!owning && snapshot_holds(instruction->extra.snapshot)) {
+                instruction += instruction->index;
+            }
+        CASE(TAKEN)
+            if (!owning) {
+                Instruction *snapshot = instruction - instruction->index;
+                snapshot_take(snapshot->extra.snapshot, snapshot + 1, instruction, registers, count);
+            }
         CASE(DISTINCT)
             CHECK(are_distinct(registers, instruction->extra.registers, instruction->count));
         CASE(CALL0_IS)
@@ -681,7 +690,7 @@ static int
 run_quietly(GuardProgram *program, const GuardScope *scope)
 {
     Instruction *first = program->instructions;
-    return run(first, first + program->quiet, scope, program->memory, 0);
+    return run(first, first + program->quiet, scope, program->memory, program->registers, 0);
 }
 
 /* What runs here is the engine's own code: its frames are not looked up. The
@@ -703,7 +712,7 @@ run_owning(GuardProgram *program, const GuardScope *scope)
     scope_enter(thread, &saved, MODE_CAPTURING);
     Py_INCREF(program);
     Instruction *first = program->instructions;
-    int failed = run(first + program->quiet, first + program->count, scope, registers, 1);
+    int failed = run(first + program->quiet, first + program->count, scope, registers, 0, 1);
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
     for (int i = 0; i < program->owned; i++) {

@@ -14,6 +14,8 @@ typedef struct {
     int32_t target;
 } Found;
 
+typedef struct Snapshot Snapshot;
+
 typedef struct {
     uint16_t opcode;
     uint16_t source;
@@ -30,6 +32,7 @@ typedef struct {
         uint16_t *registers;     /* owned */
         TensorFacts *facts;      /* owned */
         PyObject *other;         /* second item of a constant, borrowed */
+        Snapshot *snapshot;      /* owned */
         Found *found;            /* of a row of memory: what the rows behind it found, owned */
     } extra;
     int64_t second;              /* a second number; of a row of memory: the state that held */
@@ -63,6 +66,9 @@ extern const OpcodeRow opcode_rows[OPCODE_COUNT];
  * with an exception. */
 int operand_prepare(Instruction *instruction, PyObject *constants);
 void operand_free(Instruction *instruction);
+
+/* Whether the end of an object runs nobody's code, and nothing in it changes. */
+int is_atom(PyObject *object);
 
 /* int64 stands for an open end. */
 #define OPEN_LOW INT64_MIN

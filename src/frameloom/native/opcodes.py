@@ -27,6 +27,9 @@ found there, their classes), stand between SAME_DICT, SAME_ATTRS or SAME_TYPE an
 time they held, with what they found still in the registers. Where there are no such numbers they are read every time. In a
 program with such rows each register is written by one row, and the rows between are none that run Python code.
 
+Snapshots. Between SNAPSHOT and TAKEN stand rows of STEADY and memory, over a whole tree of objects. When they have held, the words of
+memory that they depend on are written down (`snapshot.c`); as long as these are the same, the rows are passed over.
+
     python -m frameloom.native.opcodes       writes opcodes.h anew
 """
 
@@ -40,8 +43,8 @@ HEADER = Path(__file__).with_name("opcodes.h")
 
 class Opcode(NamedTuple):
     """One row. `kind`: root (writes target), step (source to target), check (reads source), pair (reads source and
-    target), test (reads neither: its operand says what), memory (reads source) and end (reads neither). `operand`: what the fourth field is; kinds but none and index are
-    indices of constants."""
+    target), test (reads neither: its operand says what), memory (reads source) and its end, snapshot and taken (these read neither).
+    `operand`: what the fourth field is; kinds but none and index are indices of constants."""
 
     name: str
     kind: str
@@ -130,6 +133,8 @@ OPCODES = (
     Opcode("SAME_ATTRS", "memory", "index", "the same for the instance's own dict"),
     Opcode("SAME_TYPE", "memory", "index", "the same for what this type finds along its MRO"),
     Opcode("HELD", "end", "index", "the rows behind the row of memory i rows before this one have held"),
+    Opcode("SNAPSHOT", "snapshot", "index", "passes over the next i rows where no word of memory that they depend on has changed"),
+    Opcode("TAKEN", "taken", "index", "the rows behind the snapshot i rows before this one have held"),
     # checks that name no register, or many in their constant
     Opcode("DISTINCT", "test", "registers", "all different objects; constant: a tuple of registers"),
     Opcode("CALL0_IS", "test", "call", "a built-in function called without arguments returns this object; constant (f, object)"),
@@ -138,7 +143,14 @@ OPCODES = (
 )
 
 NUMBERS = {opcode.name: number for number, opcode in enumerate(OPCODES)}
-KINDS = ("root", "step", "check", "pair", "test", "memory", "end")
+KINDS = ("root", "step", "check", "pair", "test", "memory", "end", "snapshot", "taken")
+STEADY = frozenset(
+    """CONST CONST_WEAK CONTENTS TYPE_OF DICT_ATTR SLOT TYPE_ATTR LIST_ITEM TUPLE_ITEM DICT_ITEM FUNC_CODE FUNC_DEFAULTS
+    FUNC_KWDEFAULTS FUNC_CLOSURE FUNC_GLOBALS FUNC_NAME FUNC_QUALNAME METHOD_FUNC METHOD_SELF TYPE_IS TYPE_IS_WEAK IS IS_WEAK
+    IS_NOT EQ_INT EQ_STR EQ_BYTES EQ_FLOAT EQ_COMPLEX INT_IN LEN LEN_AT_LEAST HAS_KEY NO_KEY DICT_KEYS DICT_KEY_SET INSTANCE_KEYS
+    NO_DICT_ATTR SLOT_EMPTY CELL_EMPTY TYPE_ATTR_IS TYPE_ATTR_ABSENT SAME_DICT SAME_ATTRS SAME_TYPE HELD""".split()
+)
+"""rows that a snapshot can stand for"""
 
 
 def operands() -> tuple[str, ...]:

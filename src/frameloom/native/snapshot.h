@@ -1,0 +1,19 @@
+/* What a stretch of a guard program looked at, as words of memory. */
+#ifndef FRAMELOOM_SNAPSHOT_H
+#define FRAMELOOM_SNAPSHOT_H
+
+#include "guardvm.h"
+
+/* Whether all words are as they were when the rows held last. If so, the
+ * registers that the rows write are too. If not the snapshot is void. */
+int snapshot_holds(Snapshot *snapshot);
+
+/* The rows from first to end (its SNAPSHOT and TAKEN) have held with these
+ * registers: takes their words, unless that did not pay lately. */
+void snapshot_take(Snapshot *snapshot, Instruction *first, Instruction *end,
+                   PyObject **registers, int count);
+
+Snapshot *snapshot_new(void);
+void snapshot_free(Snapshot *snapshot);
+
+#endif
