@@ -511,7 +511,27 @@ program_runs(GuardProgram *self, void *Py_UNUSED(closure))
     return PyBool_FromLong(self->quiet < self->count);
 }
 
+static PyObject *
+program_snapshots(GuardProgram *self, void *Py_UNUSED(closure))
+{
+    PyObject *list = PyList_New(0);
+    for (Py_ssize_t i = 0; list != NULL && i < self->count; i++) {
+        Instruction *row = &self->instructions[i];
+        if (row->opcode != OP_SNAPSHOT) {
+            continue;
+        }
+        PyObject *described = snapshot_describe(row->extra.snapshot, row->index);
+        if (described == NULL || PyList_Append(list, described) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(described);
+    }
+    return list;
+}
+
 static PyGetSetDef program_getset[] = {
+    {"snapshots", (getter)program_snapshots, NULL,
+     "(rows, words, times it stood for them, refused) of each snapshot; no words: not taken", NULL},
     {"runs", (getter)program_runs, NULL, "whether some instruction may run Python code", NULL},
     {NULL},
 };

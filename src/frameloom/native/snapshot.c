@@ -34,7 +34,8 @@ struct Snapshot {
     PyObject **atoms;        /* owned, so that no other atom takes their place */
     size_t atom_count, atom_room;
     int32_t wait, penalty;
-    uint32_t uses;
+    int32_t refused;         /* the row that words could not tell of, or -1 */
+    uint64_t uses, recent_uses;
     char armed;
 };
 
@@ -48,12 +49,13 @@ snapshot_holds(Snapshot *snapshot)
     for (; word < end; word++) {
         if (*word->place != word->value) {
             snapshot->armed = 0;
-            snapshot->penalty = snapshot->uses >= OF_USE ? 0 : Py_MIN(2 * snapshot->penalty + 1, LONGEST_WAIT);
+            snapshot->penalty = snapshot->recent_uses >= OF_USE ? 0 : Py_MIN(2 * snapshot->penalty + 1, LONGEST_WAIT);
             snapshot->wait = snapshot->penalty;
             return 0;
         }
     }
     snapshot->uses++;
+    snapshot->recent_uses++;
     return 1;
 }
 
@@ -510,12 +512,14 @@ snapshot_take(Snapshot *snapshot, Instruction *first, Instruction *end, PyObject
     snapshot->count = 0;
     drop_atoms(snapshot);
     int all = witness.standing != NULL;
+    snapshot->refused = -1;
     for (Instruction *row = first; all && row < end; row++) {
         all = see_row(&witness, row);
+        snapshot->refused = all ? -1 : (int32_t)(row - first);
     }
     PyMem_Free(witness.standing);
     snapshot->armed = (char)all;
-    snapshot->uses = 0;
+    snapshot->recent_uses = 0;
     snapshot->wait = all ? 0 : LONGEST_WAIT;
 }
 
@@ -527,8 +531,16 @@ snapshot_new(void)
     Snapshot *snapshot = PyMem_Calloc(1, sizeof(Snapshot));
     if (snapshot != NULL) {
         snapshot->wait = 1;
+        snapshot->refused = -1;
     }
     return snapshot;
+}
+
+PyObject *
+snapshot_describe(Snapshot *snapshot, int rows)
+{
+    return Py_BuildValue("(inKi)", rows - 1, snapshot->armed ? (Py_ssize_t)snapshot->count : 0,
+                         (unsigned long long)snapshot->uses, snapshot->refused);
 }
 
 void

@@ -13,6 +13,9 @@ int snapshot_holds(Snapshot *snapshot);
 void snapshot_take(Snapshot *snapshot, Instruction *first, Instruction *end,
                    PyObject **registers, int count);
 
+/* (rows, words, uses, refused row or -1). */
+PyObject *snapshot_describe(Snapshot *snapshot, int rows);
+
 Snapshot *snapshot_new(void);
 void snapshot_free(Snapshot *snapshot);
 
