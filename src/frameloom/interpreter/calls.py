@@ -11,10 +11,20 @@ from frameloom.interpreter.binding import VARARGS, VARKEYWORDS, bind
 from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import CODE_RULES, INLINED, NAMED_RULES, POLYFILLS, REFUSED, RULES, kind_of_class, kind_of_module
+from frameloom.interpreter.registry import (
+    CODE_RULES,
+    INLINED,
+    NAMED_RULES,
+    POLYFILLS,
+    REFUSED,
+    RULES,
+    WRAPPERS,
+    kind_of_class,
+    kind_of_module,
+)
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.kinds import DEFINED_METHOD
-from frameloom.symbolic.layouts import function as functions, generator
+from frameloom.symbolic.layouts import cell as cells, function as functions, generator
 from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.observe import mro_of
@@ -56,12 +66,21 @@ def call_function(m: Machine, fn: Obj, args: list[Value], kwargs: dict[str, Valu
     named = NAMED_RULES.get(code.co_qualname)
     if named is not None and functions.globals_of(session, fn).get("__name__") == named[0]:
         return named[1](m, *args, **kwargs)
+    wrapper = WRAPPERS.get(code.co_qualname)
+    if wrapper is not None and functions.globals_of(session, fn).get("__name__") == wrapper[0]:
+        return invoke(m, _free_variable(m, fn, code, wrapper[1]), args, kwargs, link)
     if fn.real is not None:
         refusal = REFUSED.get(m.observe.peek(fn))
         if refusal is not None:
             m.observe.identify(fn)
             raise GraphBreak(refusal.kind, refusal.because)
     return inline(m, fn, code, args, kwargs, link)
+
+
+def _free_variable(m: Machine, fn: Obj, code: types.CodeType, name: str) -> Value:
+    """What a closure's cell holds."""
+    cell = functions.closure_of(m.session, fn)[code.co_freevars.index(name)]
+    return cells.get(m.session, cell)
 
 
 def inline(m: Machine, fn: Obj, code: types.CodeType, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:

@@ -362,7 +362,8 @@ def truth(m: Machine, value: Value, link: Link | None = None) -> Value:
             if found is not NOT_HANDLED:
                 return found
         if is_host(value):
-            return truth(m, _settle(m, value))
+            outcome = known_comparison(m, operator.ne, value, Const(0))
+            return truth(m, _settle(m, value)) if outcome is None else outcome
     slot = m.observe.type_lookup(value.cls, "__bool__")
     if slot is not ABSENT:
         result = _call_slot(m, slot, value, [], link and link._replace(kind="bool"))

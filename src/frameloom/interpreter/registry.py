@@ -24,6 +24,9 @@ CODE_RULES: dict[types.CodeType, Callable] = {}
 NAMED_RULES: dict[str, tuple[str, Callable]] = {}
 """qualified name of a Python function -> (its module, rule): for functions of modules that may not be imported"""
 
+WRAPPERS: dict[str, tuple[str, str]] = {}
+"""qualified name of a Python closure -> (its module, the free variable with the function that it calls and nothing else)"""
+
 REFUSED: dict[Any, "Refusal"] = {}
 """callable -> why a call of it breaks"""
 
@@ -93,6 +96,11 @@ def named_rule(module: str, *qualnames: str) -> Callable:
         return function
 
     return add
+
+
+def see_through(module: str, qualname: str, variable: str) -> None:
+    """Calls of this closure are calls of the function in its free variable: what else it does concerns nobody here."""
+    WRAPPERS[qualname] = (module, variable)
 
 
 def method(cls: type, *names: str) -> Callable:

@@ -37,7 +37,7 @@ def key_handle(m: Machine, holder: Any, key: Value) -> Any:
             raise GraphBreak("FL507", f"a weak reference to a {key.body.target.cls.__name__} as a key")
         return dict_.stored_reference(holder.body, weakref.ref(m.observe.known(key.body.target)))
     if is_host(key):
-        raise GraphBreak("FL207", "a key known at run time only")
+        return key_handle(m, holder, Const(m.need_constant(key, "FL207", "a key known at run time only")))
     handle = _plain_handle(m, key)
     if handle is not None:
         if type(handle) is tuple and handle and handle[0] is MethodBody and not holder.body.full:
@@ -121,7 +121,7 @@ def hash_value(m: Machine, key: Value, asked: list | None = None) -> int:
     if type(key) is Const:
         return m.fold(hash, key.value).value
     if type(key) is Node:
-        raise GraphBreak("FL207", "hash of a value known at run time only")
+        return hash_value(m, Const(m.need_constant(key, "FL207", "hash of a value known at run time only")))
     slot = m.observe.type_lookup(key.cls, "__hash__")
     if type(slot) is Const:
         return _c_hash(m, key, slot.value, asked)

@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import torch
 
-from frameloom.pytorch import aliases, inputs, record, results
+from frameloom.pytorch import aliases, gradients, inputs, record, results
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
@@ -118,13 +118,7 @@ def _grad_fn(state: State, node: Node) -> Value:
     raise GraphBreak("FL308", "grad_fn of a tensor is read")
 
 
-@getter("grad")
-def _grad(state: State, node: Node) -> Value:
-    if node.target is INPUT and node.fact.is_leaf:
-        return inputs.gradient(state.session, node)
-    if node.fact.is_leaf:
-        return NONE
-    raise GraphBreak("FL306", "grad of a tensor that is no leaf is read")
+GETTERS["grad"] = gradients.read
 
 
 @getter("_base", "_backward_hooks", "_post_accumulate_grad_hooks", "_grad_fn", "output_nr", "retains_grad", "name")
@@ -192,7 +186,6 @@ def _real(state: State, node: Node) -> Value:
 
 WRITE_REFUSALS: dict[str, tuple[str, str]] = {
     "data": ("FL310", ".data of a tensor is replaced"),
-    "grad": ("FL308", ".grad of a tensor is set"),
     "_grad": ("FL308", ".grad of a tensor is set"),
     "requires_grad": ("FL308", "requires_grad of a tensor is set"),
     "_backward_hooks": ("FL308", "the hooks of a tensor are replaced"),
@@ -208,6 +201,9 @@ def write(state: State, node: Node, name: str, value: Value) -> Any:
         if name == "requires_grad" and _is_same(node, value):
             return None
         raise GraphBreak(*refusal)
+    if name == "grad":
+        gradients.write(state, node, value)
+        return None
     if name in ("real", "imag") and value is not ABSENT:
         part = record.apply(state, getattr, [node, Const(name)], {})
         record.apply(state, COPY, [part, value], {})

@@ -15,8 +15,10 @@ import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
 import frameloom.pytorch.rules.inference  # noqa: F401
 import frameloom.pytorch.rules.modules  # noqa: F401
+import frameloom.pytorch.rules.optimizers  # noqa: F401
 import frameloom.pytorch.rules.overloads  # noqa: F401
 import frameloom.pytorch.rules.overrides  # noqa: F401
+import frameloom.pytorch.rules.profiling  # noqa: F401
 import frameloom.pytorch.rules.refused  # noqa: F401
 import frameloom.pytorch.rules.strides  # noqa: F401
 import frameloom.pytorch.rules.tracing  # noqa: F401

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Mapping
 
 import torch
 from torch._dispatch.python import enable_python_dispatcher
@@ -172,10 +172,14 @@ class Run:
         used[wanted] = position + 1
         return self.fakes.take(wanted, position)
 
-    def measure(self, function: Callable, grad: bool, inference: bool) -> Outcome:
-        """Call `function`; raises GraphBreak where the data decide, OperationFailed where it refuses."""
+    def measure(self, function: Callable, grad: bool, inference: bool, numbers: Mapping[int | str, Any] = {}) -> Outcome:
+        """Call `function`; raises GraphBreak where the data decide, OperationFailed where it refuses.
+
+        numbers: argument (position or name) -> the number that stands for the tensor there.
+        """
         leaf = self.standing.__getitem__
-        args, kwargs = fill(self.call.args, leaf), fill(self.call.kwargs, leaf)
+        args = tuple([numbers[i] if i in numbers else fill(tree, leaf) for i, tree in enumerate(self.call.args)])
+        kwargs = {name: numbers[name] if name in numbers else fill(tree, leaf) for name, tree in self.call.kwargs.items()}
         watch = Watch()
         # Kernels written in C++ alone take no symbolic sizes; their Python forms do.
         forms = enable_python_dispatcher() if self.call.symbolic else contextlib.nullcontext()

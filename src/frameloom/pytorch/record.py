@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from frameloom.pytorch import aliases, fakes, operations
+from frameloom.pytorch import aliases, fakes, operations, scalars
 from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.facts import SizeFact
 from frameloom.pytorch.failures import failed
@@ -125,6 +125,14 @@ def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
         if state.grad and not call.exact and call.nodes:
             raise Inexact from None
         raise
+    except GraphBreak as failure:
+        places = scalars.given_as_tensors(function, call) if failure.kind == "FL202" else {}
+        if not places:
+            raise
+        first, second = ({place: sample[cls] for place, cls in places.items()} for sample in (FIRST_SAMPLE, SECOND_SAMPLE))
+        outcome = Run(source, call, FIRST_SAMPLE).measure(function, state.grad, state.inference, first)
+        if Run(source, call, FIRST_SAMPLE).measure(function, state.grad, state.inference, second) != outcome:
+            raise
     if outcome.written and not call.exact:
         source.pool.clear()
         raise Inexact

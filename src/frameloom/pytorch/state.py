@@ -26,13 +26,14 @@ class State:
     views: node -> View; members: root node -> the nodes that share its storage; written: root nodes whose storage the trace
     wrote to; impure: nodes of operations that must run whoever reads them; sizes: (node, fact, dimension) -> node of a size;
     numbers: host node -> its symbolic number, for inputs asked of `number_input(state, node)`;
+    gradients: node -> the Value of its `.grad`, where the trace has read or set it;
     arrays: the real arrays of NumPy that were looked at; alarms: the nodes of truth values that are True where NumPy would warn.
     """
 
     __slots__ = (
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts", "regions", "arrays",
-        "alarms",
+        "alarms", "gradients",
     )
 
     def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None) -> None:
@@ -58,6 +59,7 @@ class State:
         self.entry_facts: dict[Node, Any] = {}
         self.arrays: list[Any] = []
         self.alarms: list[Node] = []
+        self.gradients: dict[Node, Any] = {}
 
     @property
     def modes(self) -> tuple:

@@ -6,7 +6,7 @@ import torch
 
 import frameloom.pytorch.compiling  # noqa: F401  the rule goes by the code that it gives the function
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import named_rule, rule
+from frameloom.interpreter.registry import named_rule, rule, see_through
 from frameloom.pytorch import modes
 from frameloom.symbolic.values import FALSE, NONE, TRUE, Const, Value, boolean
 
@@ -25,6 +25,16 @@ def _no_other(m: Machine) -> Value:
 def _tag(m: Machine, cls: Value, module: Value) -> Value:
     """Once torch.compile has run in a process, it takes note of every module made from then on, for itself alone."""
     return NONE
+
+
+@named_rule("torch._dynamo.decorators", "graph_break")
+def _mark_of_another_compiler(m: Machine, *message: Value, **named: Value) -> Value:
+    """Where torch.compile would end its graph; eager does nothing there."""
+    return NONE
+
+
+see_through("torch._compile", "_disable_dynamo.<locals>.inner", "fn")
+"""Torch keeps its own compiler out of some of its functions, which mean what they say to any other."""
 
 
 @rule(torch._C._get_tracing_state)
@@ -58,7 +68,7 @@ for _name in (
     "_get_flash_sdp_enabled", "_get_mem_efficient_sdp_enabled", "_get_math_sdp_enabled", "_get_cudnn_sdp_enabled",
     "_get_overrideable_sdp_enabled", "_get_float32_matmul_precision", "_is_any_autocast_enabled", "_cuda_isInBadFork",
     "is_autocast_cache_enabled", "get_default_dtype", "_is_multithreading_enabled", "_is_fwd_grad_enabled", "get_num_threads",
-    "get_num_interop_threads", "_get_warnAlways",
+    "get_num_interop_threads", "_get_warnAlways", "_get_privateuse1_backend_name",
 ):
     _found = getattr(torch._C, _name, None)
     if _found is not None:
