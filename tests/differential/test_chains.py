@@ -268,6 +268,29 @@ def outer(v, n=3):
     breaker()
     return v * 3
 """, "    return outer(a + 1) + a\n"),
+    "one function at several depths": (2, """
+def call(function, v):
+    return function(v + 1) * 2
+def inner(v):
+    breaker()
+    return v - 1
+def middle(v):
+    return call(inner, v + 2) * 3
+def outer(v):
+    return call(middle, v) + v
+""", "    return outer(a + 1) + a\n"),
+    "two functions that call each other": (None, """
+def even(v, n):
+    v = v + n
+    breaker()
+    return odd(v * 2, n - 1) + 1 if n else v
+def odd(v, n):
+    v = v - n
+    breaker()
+    return even(v * 3, n - 1) + 2 if n else v
+def outer(v):
+    return even(v, 5), odd(v, 4)
+""", "    return outer(a + 1)\n"),
     "a generator between": (None, """
 def inner(v):
     breaker()
@@ -332,3 +355,23 @@ def graphs(source: str) -> list[str]:
     function.__globals__.update(world.names())
     world.run(compiler.of(function), function.__code__.co_filename)
     return [capture.plan.graph.text for capture in compiler.captures if capture.plan.graph is not None]
+
+
+def test_a_recursion_takes_no_more_captures_for_more_depth() -> None:
+    def captures(depth: int) -> int:
+        source = HELPERS + RECURSION + HEADER.rstrip() + f"\n    return outer(a, {depth})\n"
+        compare(source, ToyDomain())
+        return len(graphs(source))
+
+    assert captures(24) == captures(12) < 12
+
+
+RECURSION = """
+def outer(v, n):
+    v = v + 1
+    breaker()
+    if n > 0:
+        v = outer(v - 2, n - 1) + v
+    breaker()
+    return v - 3
+"""

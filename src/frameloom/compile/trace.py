@@ -226,20 +226,31 @@ def _resolve_cells(session: Session, frame: Frame) -> None:
 
 def _states(session: Session, frames: list[Frame]) -> tuple[FrameState, ...]:
     """The frames as data, each with the exceptions it handles: what is handled is known for the innermost marker, and each
-    marker knows what was handled before.  Frames go on together but where a function has called itself: every depth of a
-    recursion would be a trace of its own, so that the outer frame waits for a result."""
+    marker knows what was handled before.  Frames go on together, but not where functions call each other over and over: every
+    depth of a recursion would be a trace of its own, so that the outer frame waits for a result."""
     handled = session.handled
     states: list[FrameState] = []
-    together: set[int] = set()
+    together: list[int] = []
     for frame in reversed(frames):
         stack = _kept_stack(frame)
         state = _state(frame, exceptions_of(stack, handled))
         code = id(users_code(frame.program.code))
-        joined = frame.link is not None and code not in together
-        together = together | {code} if joined else {code}
+        joined = frame.link is not None and not recurs([code, *together])
+        together = [code, *together] if joined else [code]
         states.append(state._replace(joined=joined))
         handled = next((value.value for value in stack if type(value) is Previous), handled)
     return tuple(reversed(states))
+
+
+MOST_OF_ONE = 12
+"""So many frames of one function go on together at most."""
+
+
+def recurs(codes: list[int]) -> bool:
+    """Whether a chain of functions, outermost first, begins with the same calls twice in a row.  A function that is there more than once
+    is not enough: a module's `__call__` is below that of each module around it."""
+    again = [place for place, code in enumerate(codes) if place and code == codes[0]]
+    return len(again) >= MOST_OF_ONE or any(codes[:place] == codes[place : 2 * place] for place in again)
 
 
 def _state(frame: Frame, handled: list) -> FrameState:
