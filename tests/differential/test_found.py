@@ -99,6 +99,15 @@ FOUND = {
     it = g()
     log(it.send(None))
 """,
+    "a dictionary gets other keys while it is iterated across a break": """
+    for k in table:
+        breaker()
+        del table[k]
+        table[len(table) + 7] = 1
+        if len(xs) > 5: break
+        xs.append(k)
+    return table
+""",
     "a loop over a real iterator advances it": """
     for i in [*xs][:3]:
         try:

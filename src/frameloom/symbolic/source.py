@@ -227,7 +227,10 @@ def _dict_item(base: dict, key: Any) -> Any:
 
 
 def _reduced(base: Any, _: Any) -> tuple:
-    return base.__reduce__()[1]
+    try:
+        return base.__reduce__()[1]
+    except RuntimeError:  # its dictionary has changed since it was made
+        raise Missing from None
 
 
 def _emit_call(function: Callable, *fixed: Any) -> Callable[[Any, Any], None]:
