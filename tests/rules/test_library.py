@@ -16,6 +16,8 @@ import weakref
 
 import pytest
 
+from frameloom.compile.hook import Compiler, Settings
+from frameloom.native import Callable
 from frameloom.symbolic.domain import Domain
 
 from tests.differential.compiled import Compiled
@@ -436,6 +438,11 @@ class Box:
     pass
 
 
+def forgetting(function):
+    """Compiled by one that keeps no captures: those hold what the trace looked at."""
+    return Callable(function, Compiler(Settings(Domain(), replay=True)).engine)
+
+
 def let_go(how):
     subject, box = Described(), Box()
     box.held = subject
@@ -469,12 +476,36 @@ class Problem(Exception):
 
 @pytest.mark.parametrize("how", ["variable", "attribute", "cell", "handler", "not at all"])
 def test_a_reference_is_dead_as_soon_as_its_referent_is_let_go(how):
-    from frameloom.compile.hook import Compiler, Settings
-    from frameloom.native import Callable
-
-    compiler = Compiler(Settings(Domain(), replay=True))  # one that keeps no captures, which would hold the referent
-    run = Callable(let_go, compiler.engine)
+    run = forgetting(let_go)
     assert [run(how)[0], run(how)[0]] == [let_go(how)[0]] * 2
+
+
+def finalised(how):
+    log = []
+
+    class Finalised:
+        def __del__(self):
+            log.append("died")
+
+    def inner(number):
+        made = Finalised()
+        kept = [made] if how == "in a list" else None
+
+        def shares():
+            return made, kept
+
+        shares()
+        return number
+
+    for number in range(3):
+        log.append(inner(number))
+    return log
+
+
+@pytest.mark.parametrize("how", ["alone", "in a list"])
+def test_finalisers_run_when_inner_frames_end(how):
+    run = forgetting(finalised)
+    assert [run(how), run(how)] == [finalised(how)] * 2
 
 
 def test_dead_reference_is_noticed():

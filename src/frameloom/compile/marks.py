@@ -7,6 +7,7 @@ from typing import Any
 from frameloom.codegen.resume import origin_of
 from frameloom.compile.asked import graph_break, is_compiling
 from frameloom.compile.running import in_compiled
+from frameloom.compile.finalisers import may_run_code
 from frameloom.interpreter.calls import CALLERS
 from frameloom.interpreter.frame import Link
 from frameloom.interpreter.registry import CODE_RULES, rule
@@ -47,6 +48,8 @@ def _go_on_inside(m: Any, function: Value, *arguments: Value) -> Any:
     waits = origin.waits if origin is not None else None
     if waits is None or waits.call != frame.index:
         return NotImplemented
+    if any(may_run_code(m.observe.peek(argument)) for argument in arguments):
+        raise GraphBreak("FL503", "what dies with the inner frame runs code, which must not wait for the end of the outer one")
     value = frame.stack[waits.depth] if waits.link == "value" else None
     return m.invoke(function, list(arguments), {}, Link(waits.link, waits.depth, value))
 

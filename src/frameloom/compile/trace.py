@@ -156,7 +156,7 @@ def _break(session: Session, suspended: Suspend) -> Break:
     frames = _that_can_wait(session, frames)
     for frame in frames:
         _resolve_cells(session, frame)
-    return Break(_states(session, frames), suspended.reason, reads_frame)
+    return Break(_states(session, frames, suspended.reason.kind not in DIES), suspended.reason, reads_frame)
 
 
 FRAME_READERS = (sys._getframe, inspect.currentframe)
@@ -224,7 +224,11 @@ def _resolve_cells(session: Session, frame: Frame) -> None:
             frame.slots[index] = session.observe.resolve(frame.slots[index])
 
 
-def _states(session: Session, frames: list[Frame]) -> tuple[FrameState, ...]:
+DIES = frozenset({"FL503"})
+"""Breaks that make an object whose death runs code: its frame must end by itself, not when the trace of a whole chain does."""
+
+
+def _states(session: Session, frames: list[Frame], may_join: bool) -> tuple[FrameState, ...]:
     """The frames as data, each with the exceptions it handles: what is handled is known for the innermost marker, and each
     marker knows what was handled before.  Frames go on together, but not where functions call each other over and over: every
     depth of a recursion would be a trace of its own, so that the outer frame waits for a result."""
@@ -235,7 +239,7 @@ def _states(session: Session, frames: list[Frame]) -> tuple[FrameState, ...]:
         stack = _kept_stack(frame)
         state = _state(frame, exceptions_of(stack, handled))
         code = id(users_code(frame.program.code))
-        joined = frame.link is not None and not recurs([code, *together])
+        joined = may_join and frame.link is not None and not recurs([code, *together])
         together = [code, *together] if joined else [code]
         states.append(state._replace(joined=joined))
         handled = next((value.value for value in stack if type(value) is Previous), handled)
