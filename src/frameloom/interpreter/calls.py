@@ -251,6 +251,20 @@ def new_object(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Value
     return fresh_instance(m, cls, None)
 
 
+def class_made_by(m: Machine, base: type, cls: Value) -> type:
+    """The class of which the `__new__` of a C class makes an instance; a break where CPython would refuse or the class is unknown."""
+    known = m.observe.known(cls)
+    if not isinstance(known, type) or not issubclass(known, base):
+        raise GraphBreak("FL102", f"{base.__name__}.__new__ with {cls.cls.__name__}")
+    static = known
+    while static.__flags__ & HEAP_TYPE:
+        static = type.__dict__["__base__"].__get__(static)
+    if static.__new__ is not base.__new__:
+        raise GraphBreak("FL102", f"{base.__name__}.__new__ does not make instances of {known.__name__}")
+    return known
+
+
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 DISALLOW_INSTANTIATION = 1 << 7  # Py_TPFLAGS_DISALLOW_INSTANTIATION
 
 

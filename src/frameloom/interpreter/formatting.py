@@ -17,7 +17,8 @@ def convert(m: Machine, conversion: str, value: Value) -> Value:
     """`str(value)`, `repr(value)` or `ascii(value)`."""
     function, slot_name = CONVERSIONS[conversion]
     if type(value) is Const and value.cls in ATOMS:
-        return Const(function(value.value))
+        require_short(value.value)
+        return m.fold(function, value.value)
     if is_graph(value) or is_host(value):
         found = m.domain.operator(m.session, conversion, [value]) if is_graph(value) else NOT_HANDLED
         if found is not NOT_HANDLED:
@@ -32,6 +33,16 @@ def convert(m: Machine, conversion: str, value: Value) -> Value:
     return m.fold(ascii_text, text.value) if conversion == "ascii" and type(text) is Const else text
 
 
+FEWEST_BITS = 2126
+"""So long a number may have more digits than the lowest limit that a program can set (sys.int_info.str_digits_check_threshold)."""
+
+
+def require_short(number: object) -> None:
+    """Break at a number whose text the limit on digits, which any code may change, perhaps forbids."""
+    if isinstance(number, int) and number.bit_length() > FEWEST_BITS:
+        raise GraphBreak("FL111", "the limit on the digits of numbers in text is asked")
+
+
 def ascii_text(text: str) -> str:
     """A representation with everything outside ASCII escaped."""
     return text.encode("ascii", "backslashreplace").decode("ascii")
@@ -40,6 +51,7 @@ def ascii_text(text: str) -> str:
 def format_(m: Machine, value: Value, spec: Value) -> Value:
     """`format(value, spec)`."""
     if type(value) is Const and type(spec) is Const and value.cls in ATOMS:
+        require_short(value.value)
         return m.fold(format, value.value, spec.value)
     if is_graph(value) or is_host(value):
         return format_(m, Const(m.need_constant(value, "FL205", f"format() of a {value.cls.__name__}")), spec)

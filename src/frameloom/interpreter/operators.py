@@ -193,6 +193,8 @@ def _call_slot(m: Machine, slot: Value, receiver: Value, args: list[Value], link
 def _c_slot(m: Machine, slot: Any, receiver: Value, args: list[Value]) -> Value:
     """A slot in C without a rule: folded on constants, NotImplemented where a number meets a foreign class."""
     values = [receiver, *args]
+    if slot is None:
+        raise GraphBreak("FL102", f"a special method of {receiver.cls.__name__} that is None")
     if all(type(value) is Const for value in values):
         return m.fold(slot, *(value.value for value in values))
     if type(receiver) is Const and slot in MEETS_PLAIN:
@@ -426,7 +428,16 @@ def index(m: Machine, value: Value) -> Value:
     slot = m.observe.type_lookup(value.cls, "__index__")
     if slot is ABSENT:
         raise m.error(TypeError, f"'{value.cls.__name__}' object cannot be interpreted as an integer")
-    return _call_slot(m, slot, value, [])
+    return require_int(m, _call_slot(m, slot, value, []))
+
+
+def require_int(m: Machine, made: Value) -> Value:
+    """What an `__index__` gave, as CPython takes it."""
+    if not issubclass(made.cls, int):
+        raise m.error(TypeError, f"__index__ returned non-int (type {made.cls.__name__})")
+    if made.cls is not int:
+        raise GraphBreak("FL102", "__index__ gives an instance of a subclass of int, of which CPython warns")
+    return made
 
 
 def equal(m: Machine, a: Value, b: Value) -> bool:

@@ -12,7 +12,7 @@ from frameloom.interpreter.iteration import iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import COMPARE, equal
 from frameloom.rules.define import function, methods
-from frameloom.rules.indexing import clamp, has_index, size_of
+from frameloom.rules.indexing import clamp, has_index, repetitions, size_of
 from frameloom.rules.iterator_ import iterator_of
 from frameloom.rules.list_ import compare_sequences
 from frameloom.rules.representation import listed, once, shown
@@ -323,9 +323,8 @@ def multiply(m: Machine, self: Obj, times: Value, /) -> Value:
 
 @method("__imul__")
 def inplace_multiply(m: Machine, self: Obj, times: Value, /) -> Value:
-    if not has_index(m, times):
-        raise m.error(TypeError, f"can't multiply sequence by non-int of type '{times.cls.__name__}'")
-    items = items_of(m, self) * size_of(m, times)
+    items = items_of(m, self)
+    items = items * repetitions(m, len(items), times)
     most = self.body.maxlen
     items = items if most is None else items[max(0, len(items) - most) :]
     deque_.replace(m.session, self.body, items)

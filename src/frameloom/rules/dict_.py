@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 from frameloom.interpreter.attributes import bind_descriptor
-from frameloom.interpreter.calls import fresh_instance
+from frameloom.interpreter.calls import class_made_by, fresh_instance
 from frameloom.interpreter.iteration import iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import COMPARE, NONEMPTY, equal, set_item
@@ -67,7 +67,7 @@ def make(m: Machine, other: Value | None = None, /, **named: Value) -> Value:
 
 @function(dict.__dict__["__new__"])
 def new(m: Machine, cls: Value, /, *args: Value, **named: Value) -> Value:
-    return fresh(m, m.observe.known(cls))
+    return fresh(m, class_made_by(m, dict, cls))
 
 
 @ordered_apart("__init__", "update")

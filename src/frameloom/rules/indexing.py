@@ -9,6 +9,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import index, is_graph
 from frameloom.symbolic.layouts.slice_ import SliceBody
 from frameloom.symbolic.observe import mro_of
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Value
 
 
@@ -29,6 +30,22 @@ def size_of(m: Machine, value: Value) -> int:
     if not -sys.maxsize - 1 <= found <= sys.maxsize:
         raise m.error(OverflowError, "Python int too large to convert to C ssize_t")
     return found
+
+
+MOST_REPEATED = 10_000_000
+"""Items of a repeated sequence that a trace still holds one by one."""
+
+
+def repetitions(m: Machine, count: int, times: Value) -> int:
+    """How often a sequence of `count` items is repeated: its multiplication by `times`."""
+    if not has_index(m, times):
+        raise m.error(TypeError, f"can't multiply sequence by non-int of type '{times.cls.__name__}'")
+    many = max(0, index_of(m, times))
+    if many > sys.maxsize:
+        raise m.error(OverflowError, "cannot fit 'int' into an index-sized integer")
+    if count * many > MOST_REPEATED:
+        raise GraphBreak("FL504", f"a sequence of {count * many:,} items")
+    return many
 
 
 def is_slice(value: Value) -> bool:

@@ -230,6 +230,8 @@ def take_called(m: Machine, self: Obj) -> Value | None:
             raise
         m.journal.set_field(body, "function", None)
         return None
+    if body.function is None:  # the call itself has used the iterator up
+        return None
     if equal(m, body.extra, item):
         m.journal.set_field(body, "function", None)
         return None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.interpreter.calls import fresh_instance
+from frameloom.interpreter.calls import class_made_by, fresh_instance
 from frameloom.interpreter.iteration import QUICK, iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import COMPARE, NONEMPTY, compare, equal
 from frameloom.rules.define import function, methods
-from frameloom.rules.indexing import clamp, has_index, is_a, is_slice, position, size_of, slice_of
+from frameloom.rules.indexing import clamp, has_index, is_a, is_slice, position, repetitions, size_of, slice_of
 from frameloom.rules.words import words
 from frameloom.symbolic.layouts import list_
 from frameloom.symbolic.layouts.iterator import LIST_ITERATOR, REVERSED_LIST, SequenceIterator
@@ -39,7 +39,7 @@ def make(m: Machine, iterable: Value | None = None, /) -> Value:
 
 @function(list.__dict__["__new__"])
 def new(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
-    known = m.observe.known(cls)
+    known = class_made_by(m, list, cls)
     return fresh_instance(m, known, ListBody([])) if known is not list else m.list([])
 
 
@@ -327,19 +327,15 @@ def inplace_add(m: Machine, self: Obj, other: Value, /) -> Value:
 
 @method("__mul__", "__rmul__")
 def multiply(m: Machine, self: Obj, times: Value, /) -> Value:
-    return m.list(quiet_items(m, self) * _times(m, times))
+    items = quiet_items(m, self)
+    return m.list(items * repetitions(m, len(items), times))
 
 
 @method("__imul__")
 def inplace_multiply(m: Machine, self: Obj, times: Value, /) -> Value:
-    store_all(m, self, quiet_items(m, self) * _times(m, times))
+    items = quiet_items(m, self)
+    store_all(m, self, items * repetitions(m, len(items), times))
     return self
-
-
-def _times(m: Machine, times: Value) -> int:
-    if not has_index(m, times):
-        raise m.error(TypeError, f"can't multiply sequence by non-int of type '{times.cls.__name__}'")
-    return size_of(m, times)
 
 
 @method("reverse")

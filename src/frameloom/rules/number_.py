@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Callable
 
 from frameloom.interpreter.attributes import reads
@@ -14,6 +15,7 @@ from frameloom.interpreter.operators import (
     index,
     is_graph,
     is_host,
+    require_int,
     truth,
     unary,
 )
@@ -53,7 +55,10 @@ def make_int(m: Machine, value: Value | None = None, /, base: Value | None = Non
         return to_number(m, int, value, ("__int__", "__index__", "__trunc__"))
     if plain(m, value) is MISSING:
         return folded(m, int, value, base)
-    return m.fold(int, plain(m, value), index_of(m, base))
+    found = plain(m, value)
+    if isinstance(found, (str, bytes)):
+        require_few_digits(found)
+    return m.fold(int, found, index_of(m, base))
 
 
 @function(float)
@@ -76,9 +81,17 @@ def make_bool(m: Machine, value: Value = Const(False), /) -> Value:
     return truth(m, value)
 
 
+def require_few_digits(text: str | bytes) -> None:
+    """Break at a number so long that the limit on digits, which any code may change, perhaps forbids to read it."""
+    if len(text) > sys.int_info.str_digits_check_threshold:
+        raise GraphBreak("FL111", "the limit on the digits of numbers in text is asked")
+
+
 def to_number(m: Machine, cls: type, value: Value, slots: tuple[str, ...]) -> Value:
     """`cls(value)` by the first of the special methods that its class has; text is read by the host."""
     if type(value) is Const:
+        if cls is int and value.cls in (str, bytes):
+            require_few_digits(value.value)
         return m.fold(cls, value.value)
     if is_graph(value):
         return of_domain(m, cls.__name__, value, "FL202")
@@ -95,6 +108,8 @@ def to_number(m: Machine, cls: type, value: Value, slots: tuple[str, ...]) -> Va
 
 def _converted(m: Machine, cls: type, name: str, receiver: type, made: Value) -> Value:
     """The result of a special method as an exact instance of `cls`."""
+    if name == "__index__":
+        require_int(m, made)
     if name in ("__index__", "__trunc__") or name == "__float__" and cls is complex:
         found = m.need_constant(made, "FL207", "number known at run time only")
         return m.fold(cls, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from frameloom.interpreter.calls import fresh_instance
+from frameloom.interpreter.calls import class_made_by, fresh_instance
 from frameloom.interpreter.machine import Machine
 from frameloom.rules.define import Signature, function
 from frameloom.rules.known import plain
@@ -30,5 +30,6 @@ def constructs(cls: type, make: Callable) -> None:
 
     @function(cls.__dict__["__new__"])
     def new(m: Machine, of: Value, /, *args: Value, **kwargs: Value) -> Any:
+        known = class_made_by(m, cls, of)
         found = make(m, *args, **kwargs) if takes(args, kwargs) else NotImplemented
-        return found if found is NotImplemented else in_class(m, m.observe.known(of), found)
+        return found if found is NotImplemented else in_class(m, known, found)

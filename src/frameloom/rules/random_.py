@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import random
+import types
 from typing import Any, Callable
 
 import _random
 
+from frameloom.interpreter.attributes import own_attribute
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import CODE_RULES, RULES
 from frameloom.rules.known import plain
 from frameloom.rules.tuple_ import items_of
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import NONE, Const, Node, Obj, Value
+from frameloom.symbolic.values import ABSENT, NONE, Const, Node, Obj, Value
 
 NUMBERS = (int, float, bool)
 
@@ -134,7 +136,39 @@ def _register(name: str, make: Callable) -> None:
     if code is None:
         RULES[found] = rule
     else:
-        CODE_RULES[code] = rule
+        CODE_RULES[code] = _of_whole_generator(rule, sorted(_names_used(code, set())))
+
+
+def _names_used(code: types.CodeType, found: set[str]) -> set[str]:
+    """The methods of a generator that a method of it uses, directly or by another."""
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            _names_used(part, found)
+    for name in {name for name in code.co_names if name in ORIGINALS} - found:
+        found.add(name)
+        inner = getattr(ORIGINALS[name], "__code__", None)
+        if inner is not None:
+            _names_used(inner, found)
+    return found
+
+
+ORIGINALS = {name: value for cls in (_random.Random, random.Random) for name, value in vars(cls).items() if not name.startswith("__")}
+"""name -> what random.Random has under it"""
+
+
+def _of_whole_generator(rule: Callable, names: list[str]) -> Callable:
+    """The rule where the methods that the method uses are the generator's own; its code, traced, where one was replaced."""
+
+    def checked(m: Machine, *given: Value, **kwargs: Value) -> Any:
+        if given and is_generator(given[0]) and not all(_is_original(m, given[0], name) for name in names):
+            return NotImplemented
+        return rule(m, *given, **kwargs)
+
+    return checked
+
+
+def _is_original(m: Machine, generator: Obj, name: str) -> bool:
+    return m.observe.peek_type(random.Random, name) is ORIGINALS[name] and own_attribute(m, generator, name) is ABSENT
 
 
 for _name in NUMBER_METHODS:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from frameloom.interpreter.calls import fresh_instance
+from frameloom.interpreter.calls import class_made_by, fresh_instance
 from frameloom.interpreter.iteration import iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import equal
@@ -70,12 +70,12 @@ def make_frozen(m: Machine, iterable: Value | None = None, /) -> Value:
 
 @function(set.__dict__["__new__"])
 def new(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
-    return fresh_set(m, m.observe.known(cls))
+    return fresh_set(m, class_made_by(m, set, cls))
 
 
 @function(frozenset.__dict__["__new__"])
 def new_frozen(m: Machine, cls: Value, iterable: Value | None = None, /) -> Value:
-    known = m.observe.known(cls)
+    known = class_made_by(m, frozenset, cls)
     if known is frozenset:
         return make_frozen(m, *(() if iterable is None else (iterable,)))
     made = fresh_set(m, known)

@@ -12,7 +12,7 @@ from frameloom.interpreter.operators import _call_slot, get_item
 from frameloom.interpreter.registry import ITERATORS
 from frameloom.rules.atoms import folded
 from frameloom.rules.define import function, methods
-from frameloom.rules.indexing import has_index, index_of, is_slice, size_of, slice_of
+from frameloom.rules.indexing import has_index, index_of, is_slice, repetitions, slice_of
 from frameloom.rules.known import plain
 from frameloom.rules.payloads import constructs
 from frameloom.rules.templates import fields_of, percent
@@ -115,10 +115,8 @@ def get(m: Machine, self: Value, key: Value, /) -> Value:
 @methods(str, "__mul__", "__rmul__")
 @methods(bytes, "__mul__", "__rmul__")
 def multiply(m: Machine, self: Value, times: Value, /) -> Value:
-    if not has_index(m, times):
-        raise m.error(TypeError, f"can't multiply sequence by non-int of type '{times.cls.__name__}'")
     text = text_of(m, self)
-    return m.fold(type(text).__mul__, text, size_of(m, times))
+    return m.fold(type(text).__mul__, text, repetitions(m, len(text), times))
 
 
 @methods(str, "__add__")

@@ -7,14 +7,14 @@ import types
 from typing import Any
 
 from frameloom.interpreter.attributes import BINDERS
-from frameloom.interpreter.calls import fresh_instance
+from frameloom.interpreter.calls import class_made_by, fresh_instance
 from frameloom.interpreter.frame import Link
 from frameloom.interpreter.iteration import QUICK, iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import COMPARE, equal
 from frameloom.rules.define import function, methods
 from frameloom.rules.hints import ask
-from frameloom.rules.indexing import clamp, has_index, is_a, is_slice, position, size_of, slice_of
+from frameloom.rules.indexing import clamp, is_a, is_slice, position, repetitions, size_of, slice_of
 from frameloom.rules.list_ import compare_sequences
 from frameloom.symbolic.layouts import list_, tuple_
 from frameloom.symbolic.layouts.iterator import TUPLE_ITERATOR, SequenceIterator
@@ -51,7 +51,7 @@ def items_of(m: Machine, iterable: Value) -> list[Value]:
 
 @function(tuple.__dict__["__new__"])
 def new(m: Machine, cls: Value, iterable: Value | None = None, /) -> Value:
-    known = m.observe.known(cls)
+    known = class_made_by(m, tuple, cls)
     if known is tuple:
         return make(m, *(() if iterable is None else (iterable,)))
     return fresh_instance(m, known, TupleBody([] if iterable is None else items_of(m, iterable)))
@@ -128,9 +128,7 @@ def add(m: Machine, self: Obj, other: Value, /) -> Value:
 
 @method("__mul__", "__rmul__")
 def multiply(m: Machine, self: Obj, times: Value, /) -> Value:
-    if not has_index(m, times):
-        raise m.error(TypeError, f"can't multiply sequence by non-int of type '{times.cls.__name__}'")
-    many = size_of(m, times)
+    many = repetitions(m, len(self.body.items), times)
     if self.cls is tuple and (many == 1 or not self.body.items):
         return self
     return m.tuple(self.body.items * many)
