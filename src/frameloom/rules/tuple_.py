@@ -14,7 +14,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import COMPARE, equal
 from frameloom.rules.define import function, methods
 from frameloom.rules.hints import ask
-from frameloom.rules.indexing import clamp, is_a, is_slice, position, repetitions, size_of, slice_of
+from frameloom.rules.indexing import clamp, is_a, is_slice, position, repetitions, slice_of
 from frameloom.rules.list_ import compare_sequences
 from frameloom.symbolic.layouts import list_, tuple_
 from frameloom.symbolic.layouts.iterator import TUPLE_ITERATOR, SequenceIterator
