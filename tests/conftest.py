@@ -15,6 +15,7 @@ import hypothesis
 import pytest
 
 from tests import golden
+from tests.cpython import modules
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = frozenset({"torch", "transformers"})
@@ -32,6 +33,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     golden.updating = config.getoption("--update-goldens")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    number = modules.quarter_of_commit()
+    return f"CPython's tests: quarter {number} of 4 (QUARTER={number} repeats it): {', '.join(modules.quarter(number, modules.HELD))}"
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -1,19 +1,22 @@
-"""CPython's own tests have the same outcomes when every frame runs by its entry."""
+"""CPython's own tests have the same outcomes when every frame runs by its entry.
+
+Every push runs a quarter of the modules in replay (`QUARTER=n` repeats it), and some of the small ones with traces that stop.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.cpython.modules import MODULES, WAYS
+from tests.cpython.modules import HELD, KNOWN, MODULES, WAYS, quarter, quarter_of_commit
 from tests.cpython.run import compare, details
 
-QUICK = {("test_scope", "replay"), ("test_with", "replay"), ("test_listcomps", "replay"), ("test_scope", "3"), ("test_with", "1")}
-"""What every push runs."""
+STOPPED = {("test_scope", "3"), ("test_with", "1"), ("test_raise", "2"), ("test_global", "5"), ("test_dictcomps", "7")}
 
 
 def _cases() -> list:
+    quick = {*STOPPED, *((module, "replay") for module in quarter(quarter_of_commit(), HELD))}
     return [
-        pytest.param(module, how, id=f"{module}-{how}", marks=() if (module, how) in QUICK else pytest.mark.slow)
+        pytest.param(module, how, id=f"{module}-{how}", marks=() if (module, how) in quick else pytest.mark.slow)
         for module in MODULES
         for how in WAYS
     ]
@@ -25,4 +28,12 @@ def test_outcomes_are_the_same(module: str, how: str) -> None:
     print(compared)
     assert compared.tests > 0
     assert compared.found.figures["captures"] > 0
-    assert compared.is_same, "\n".join(details(compared))
+    assert not compared.faults and not compared.found.ends and compared.different.keys() <= KNOWN.keys(), "\n".join(details(compared))
+
+
+def test_known_differences_are_of_modules_that_are_run() -> None:
+    assert {name.split(".")[1] for name in KNOWN} <= {*HELD}
+
+
+def test_quarters_make_the_whole() -> None:
+    assert sorted(module for number in range(4) for module in quarter(number)) == sorted(MODULES)

@@ -90,3 +90,32 @@ def calls_what_asks():
 @pytest.mark.parametrize("function", [frame_of_a_traceback, calls_what_asks])
 def test_a_function_that_asks_for_its_frame_has_one(function):
     compared(function, (), 2, tuple)
+
+
+def names_settrace():
+    events = []
+    sys.settrace(lambda frame, event, argument: events.append((event, frame.f_code.co_name)))
+    one()
+    sys.settrace(None)
+    return events
+
+
+def names_setprofile():
+    events = []
+    sys.setprofile(lambda frame, event, argument: events.append((event, frame.f_code.co_name)))
+    one()
+    sys.setprofile(None)
+    return events
+
+
+def one():
+    return 1
+
+
+def calls(function):
+    return [str(event) for event in function()], function.__name__
+
+
+@pytest.mark.parametrize("function", [names_settrace, names_setprofile])
+def test_a_function_that_sets_a_tracer_does_not_begin_again(function):
+    compared(calls, (lambda: function,), 2, tuple)

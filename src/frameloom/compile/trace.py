@@ -147,7 +147,7 @@ def _break(session: Session, suspended: Suspend) -> Break:
     if reads_frame and len(frames) > 1:
         frames.pop()
         _take_back(session, frames[-1])
-    asking = next((position for position, frame in enumerate(frames) if _names_reader(frame)), None)
+    asking = next((position for position, frame in enumerate(frames) if _needs_its_frame(frame)), None)
     if asking == 0:
         reads_frame, asking = True, 1
     if asking is not None and asking < len(frames):
@@ -160,7 +160,8 @@ def _break(session: Session, suspended: Suspend) -> Break:
 
 
 FRAME_READERS = (sys._getframe, inspect.currentframe)
-READER_NAMES = frozenset(reader.__name__ for reader in FRAME_READERS)
+WHOLE_NAMES = frozenset({*(reader.__name__ for reader in FRAME_READERS), sys.settrace.__name__, sys.setprofile.__name__})
+"""What a function names that must not be cut: its frame would be another behind the cut, and a tracer would see that one begin."""
 
 
 def _reads_frame(session: Session, frame: Frame) -> bool:
@@ -170,10 +171,10 @@ def _reads_frame(session: Session, frame: Frame) -> bool:
     return any(id(reader) in found for reader in FRAME_READERS)
 
 
-def _names_reader(frame: Frame) -> bool:
+def _needs_its_frame(frame: Frame) -> bool:
     """Whether the function may ask for its frame before or after the break, and compare it with one that it has from elsewhere, a
-    traceback for instance."""
-    return not READER_NAMES.isdisjoint(frame.program.code.co_names)
+    traceback for instance; or sets a tracer."""
+    return not WHOLE_NAMES.isdisjoint(frame.program.code.co_names)
 
 
 def _take_back(session: Session, frame: Frame) -> None:

@@ -32,7 +32,10 @@ engine_notice(Engine *engine, Notice kind)
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     scope_enter(thread, &saved, MODE_CAPTURING);
+    PyThreadState *tstate = PyThreadState_Get();
+    PyThreadState_EnterTracing(tstate);
     PyObject *result = PyObject_CallFunction(engine->notice, "s", notice_names[kind]);
+    PyThreadState_LeaveTracing(tstate);
     scope_leave(thread, &saved);
     if (result == NULL) {
         PyErr_WriteUnraisable(engine->notice);

@@ -316,7 +316,10 @@ ask_engine(Thread *thread, Frame *frame, PyObject *misses)
     Scope saved;
     scope_enter(thread, &saved, MODE_CAPTURING);
     thread->scope.running = NULL;
+    PyThreadState *tstate = PyThreadState_Get();
+    PyThreadState_EnterTracing(tstate);  /* the compiler's own frames are no part of the program */
     PyObject *answer = PyObject_Vectorcall(thread->scope.engine->compile, args, 4, NULL);
+    PyThreadState_LeaveTracing(tstate);
     scope_leave(thread, &saved);
     Py_DECREF(arguments);
     return answer;
