@@ -398,3 +398,15 @@ def test_a_refused_module_breaks_under_its_own_kind(monkeypatch) -> None:
         assert call(array(1.0)).numbers() == [2.0]
     assert events.stats().breaks == {"FL315": 1}
     assert registry.kind_of_module("refused_by_a_test.below") == "FL315" and registry.kind_of_module("refused_by_a_tester") is None
+
+
+def anything(x):
+    if isinstance(x, (tuple, list)):
+        return x[0] + 1
+    return x.get("a") if isinstance(x, dict) else x
+
+
+def test_what_an_argument_of_another_class_does_not_have_is_not_asked() -> None:
+    call = Compiled(anything)
+    with config.patch(strict=True):
+        assert [call(x) for x in ((1, 2), 5, {"a": 3}, [4], None, (7,), {}, "text")] == [2, 5, 3, 5, None, 8, None, "text"]

@@ -132,3 +132,23 @@ def test_a_method_of_the_class_that_is_replaced_later(monkeypatch: pytest.Monkey
     assert 1.0 <= call() <= 2.0
     monkeypatch.setattr(random.Random, "random", lambda self: 0.5)
     assert call() == 1.5
+
+
+class Measure(float):
+    pass
+
+
+def test_a_nan_hashes_by_its_address() -> None:
+    def program(value: Any) -> Any:
+        return hash(value) == object.__hash__(value), hash(value) == hash(value)
+
+    compared(program, (lambda: Measure("nan"),), 2, tuple)
+    compared(lambda: program(Measure("nan")), (), 2, tuple)
+
+
+def test_an_operation_of_a_frozenset_without_operands_gives_another_object() -> None:
+    def program(s: frozenset) -> Any:
+        found = s.intersection(), s.union(), s.difference(), s.copy(), frozenset(s)
+        return [made is s for made in found], [made == s for made in found]
+
+    whole(program, lambda: frozenset("abc"))

@@ -50,17 +50,32 @@ def first_miss(misses: tuple, scope: Scope) -> Miss | None:
 
 
 def all_misses(misses: tuple, scope: Scope, checks: frozenset[str]) -> Iterator[Miss]:
-    """Every guard of these checks that fails in the entry that was tried first: what differs at once is learnt at once."""
-    for entry, _ in misses[:1]:
+    """Every guard of these checks that fails in the entry that was tried first: what differs at once is learnt at once.
+
+    What else was asked of an object that is unlike the one that was captured, and what lies behind it, may not apply.
+    """
+    for entry, first in misses[:1]:
         info = entry.info
         if type(info) is not EntryInfo:
             continue
+        unlike: set[Source] = set()
         for index, guard in enumerate(info.guards):
-            if guard.check in checks and not guard.holds(scope):
-                try:
-                    yield Miss(guard, guard.source.read(scope), info.text(index))
-                except Missing:
-                    continue
+            if index < first or _is_or_lies_behind(guard.source, unlike) or guard.holds(scope):
+                continue
+            if guard.check not in checks:
+                unlike.add(guard.source)
+                continue
+            try:
+                yield Miss(guard, guard.source.read(scope), info.text(index))
+            except Missing:
+                continue
+
+
+def _is_or_lies_behind(source: Source | None, others: set[Source]) -> bool:
+    """Whether a source or one that it goes through is among the others."""
+    while source is not None and source not in others:
+        source = source.base
+    return source is not None
 
 
 def report(miss: Miss, code: types.CodeType, entries: int) -> RecompileReport:

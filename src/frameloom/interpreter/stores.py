@@ -142,6 +142,8 @@ def _c_hash(m: Machine, key: Value, slot: Any, asked: list) -> int:
     if type(key) is Obj and isinstance(key.body, TupleBody) and slot is tuple.__hash__:
         return hash(tuple(_Hash(hash_value(m, item, asked)) for item in tuple_.items(m.session, key.body)))
     if type(key) is Obj and isinstance(key.body, PayloadBody):
+        if key.body.value.value != key.body.value.value:
+            raise GraphBreak("FL501", "hash of a NaN, which hashes by its address")
         return m.fold(slot, key.body.value.value).value
     if key.cls is frozenset:
         set_.materialise(m.session, key.body)

@@ -95,11 +95,7 @@ def init(m: Machine, self: Obj, iterable: Value | None = None, /) -> Value:
 
 @both("copy")
 def copy(m: Machine, self: Obj, /) -> Value:
-    if self.cls is frozenset:
-        return self
-    made = fresh_set(m, set if issubclass(self.cls, set) else frozenset)
-    absorb(m, made, self)
-    return made
+    return self if self.cls is frozenset else _copied(m, self)
 
 
 # -- single members --------------------------------------------------------------------------------------------------
@@ -368,6 +364,13 @@ def discard_all(m: Machine, self: Obj, other: Value) -> None:
     m.invoke(m.observe.constant(set.__dict__["difference_update"]), [self, other], {})
 
 
+def _copied(m: Machine, self: Obj) -> Obj:
+    """A copy that is another object, of a frozenset too."""
+    made = fresh_set(m, set if issubclass(self.cls, set) else frozenset)
+    absorb(m, made, self)
+    return made
+
+
 def _making(name: str, operator_name: str, needs_one: bool = False) -> None:
     if needs_one:
         @both(name)
@@ -376,7 +379,7 @@ def _making(name: str, operator_name: str, needs_one: bool = False) -> None:
     else:
         @both(name)
         def by_method_of_many(m: Machine, self: Obj, /, *others: Value) -> Value:
-            return combined(m, name, self, others) if others else copy(m, self)
+            return combined(m, name, self, others) if others else _copied(m, self)
 
     @both(operator_name)
     def by_operator(m: Machine, self: Obj, other: Value, /) -> Value:
