@@ -120,6 +120,23 @@ def middle(v):
 def outer(v):
     return middle(v - 1)
 """, "    return outer(a + 1) + a\n"),
+    "real, through a finally of the callee": (3, """
+def inner(v):
+    try:
+        v = v + 1
+        failer(1)
+    finally:
+        v = v * 2
+        log(v)
+def middle(v):
+    return inner(v + 2)
+def outer(v):
+    try:
+        middle(v * 2)
+    except Problem as error:
+        log(where(error))
+        return v * 3
+""", "    return outer(a + 1) + a\n"),
     "handled in the callee": (None, """
 def inner(v):
     try:

@@ -141,6 +141,7 @@ def is_call_of_inner(origin: Origin, index: int) -> bool:
 
 
 def _break(session: Session, suspended: Suspend) -> Break:
+    _require_real(session, suspended.chain)
     frames = settle(suspended.chain)
     frames[-1].link = None
     reads_frame = _reads_frame(session, frames[-1])
@@ -157,6 +158,19 @@ def _break(session: Session, suspended: Suspend) -> Break:
     for frame in frames:
         _resolve_cells(session, frame)
     return Break(_states(session, frames, suspended.reason.kind not in DIES), suspended.reason, reads_frame)
+
+
+def _require_real(session: Session, chain: list[Frame]) -> None:
+    """A break while an exception of the trace's own is handled goes back to its raise.  Where that was in an inner frame for which a resume
+    code had waited, the call cannot be made again: the next try breaks at the raise itself."""
+    handling = next((frame for frame in reversed(chain) if frame.caught), None)
+    if handling is None:
+        return
+    point, origin = handling.caught[0], origin_of(handling.program.code)
+    if origin is not None and is_call_of_inner(origin, point.index) and isinstance(point.exception.body, ExceptionBody):
+        decision = ("raise", *point.exception.body.raised)
+        if decision not in session.decisions:
+            raise RestartCapture(decision)
 
 
 FRAME_READERS = (sys._getframe, inspect.currentframe)

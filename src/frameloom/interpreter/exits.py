@@ -30,15 +30,39 @@ def land(frame: Frame, signal: SymbolicRaise) -> bool:
     handler = frame.program.handler_at(frame.index)
     if handler is None:
         if may_be_caught(frame):
+            _leave(frame, signal)
             return False
         raise stop(frame, Reason(EXCEPTION_EXIT, _describe(signal.value), None, frame.session.where()))
-    _remember_origin(frame, signal.value)
+    _remember_origin(frame, signal)
     del frame.stack[handler.depth :]
     if handler.lasti:
         frame.stack.append(Const(frame.program.groups[frame.program.instructions[frame.index].origin].offset // 2))
     frame.stack.append(signal.value)
     frame.next = handler.target
     return True
+
+
+def _leave(frame: Frame, signal: SymbolicRaise) -> None:
+    """An exception goes on to a caller that handles it.  What must be raised for real is raised here, where the callers wait."""
+    if signal.origin is not None or not _callers_wait(frame):
+        return
+    session, exception = frame.session, signal.value
+    place = (frame.program.code, frame.index)
+    if type(exception) is not Obj or exception.real is not None:
+        raise stop(frame, Reason("FL005", "an exception that exists already is raised", None, session.where()))
+    if ("raise", *place) in session.decisions:
+        raise stop(frame, Reason("FL005", "an exception that escapes its handler is raised here", None, session.where()))
+    signal.origin = place
+
+
+def _callers_wait(frame: Frame) -> bool:
+    """Whether all frames from this one up to the first that handles an exception can wait for those below across a break."""
+    at = frame
+    while at.generator is None and at.parent is not None and at.parent.link is not None:
+        at = at.parent
+        if at.program.handler_at(at.index) is not None:
+            return at.generator is None
+    return False
 
 
 def _describe(exception: Value) -> str:
@@ -55,10 +79,10 @@ def may_be_caught(frame: Frame) -> bool:
     return False
 
 
-def _remember_origin(frame: Frame, exception: Value) -> None:
+def _remember_origin(frame: Frame, signal: SymbolicRaise) -> None:
     """Keep the state before the raising instruction: a break while the handler runs goes back there, since the exception
     that the user sees must be the real one, with its traceback."""
-    session = frame.session
+    session, exception = frame.session, signal.value
     program = frame.program
     if type(exception) is not Obj or exception.real is not None:
         if not _raises_again(program.instructions[frame.index]):
@@ -74,7 +98,7 @@ def _remember_origin(frame: Frame, exception: Value) -> None:
         frame.origins[id(exception)] = known
     if isinstance(exception.body, ExceptionBody) and not exception.body.raised:
         _require_no_context(session, exception.body)
-        session.journal.set_field(exception.body, "raised", (program.code, frame.index))
+        session.journal.set_field(exception.body, "raised", signal.origin or (program.code, frame.index))
         session.journal.append(session.raised, exception)
     frame.caught = [*frame.caught, known]
 

@@ -19,10 +19,12 @@ class GraphBreak(Exception):
 
 
 class SymbolicRaise(Exception):
-    """The user's program raises; `value` is the exception as a Value."""
+    """The user's program raises; `value` is the exception as a Value.  `origin` is the place (code, index) of an inlined frame that it
+    has left, if a break can be made there."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
+        self.origin: Any = None
 
     def __str__(self) -> str:
         return repr(self.value)
