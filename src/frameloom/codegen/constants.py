@@ -13,6 +13,7 @@ from typing import Any
 
 from frameloom.bytecode.emitter import Emitter
 from frameloom.symbolic.kinds import ATOMS, DEFINED_METHOD
+from frameloom.symbolic.real import flags_of, stands_on
 
 _HEAP_TYPE = 1 << 9
 _OWNED = ATOMS | {range, types.CodeType}
@@ -30,7 +31,7 @@ def lives_for_ever(value: Any) -> bool:
     rule = _RULES.get(type(value))
     if rule is not None:
         return rule(value)
-    return isinstance(value, type) and not value.__flags__ & _HEAP_TYPE
+    return stands_on(value, type) and not flags_of(value) & _HEAP_TYPE
 
 
 def _every_item(value: Any) -> bool:

@@ -19,6 +19,7 @@ from frameloom.native.opcodes import NUMBERS, OPCODES, STEADY
 from frameloom.symbolic.guards import CHECKS, Guard
 from frameloom.symbolic.keys import host_hashable
 from frameloom.symbolic.layouts.payload import payload_holds
+from frameloom.symbolic.real import flags_of, stands_on
 from frameloom.symbolic.source import STEPS, Source
 
 HEAP_TYPE = 1 << 9
@@ -159,9 +160,12 @@ def _reads_one_of(registers: set[int], kind: str, source: int, target: int, read
 
 def can_be_weak(value: Any) -> bool:
     """Whether the program should hold an object weakly: objects of the user's that have weak references."""
-    if isinstance(value, type):
-        return bool(value.__flags__ & HEAP_TYPE)
-    return type(value).__weakrefoffset__ != 0 and not isinstance(value, (types.ModuleType, types.BuiltinFunctionType))
+    if stands_on(value, type):
+        return bool(flags_of(value) & HEAP_TYPE)
+    return WEAK_OFFSET.__get__(type(value)) != 0 and not stands_on(value, types.ModuleType, types.BuiltinFunctionType)
+
+
+WEAK_OFFSET = type.__dict__["__weakrefoffset__"]
 
 
 def _root_const(writer: Writer, source: Source, guard: int) -> int:

@@ -13,6 +13,8 @@ from frameloom.compile.cache import EntryInfo
 from frameloom.compile.locations import chain_of, first_line
 from frameloom.diagnostics.reports import RecompileReport
 from frameloom.symbolic.guards import PLAIN_KEYS, Guard, ordered_keys
+from frameloom.symbolic.instance_dict import instance_dict_item
+from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.source import STEPS, Missing, Scope, Source
 
 NOTHING = "nothing there"
@@ -117,10 +119,18 @@ def shown(value: Any) -> str:
         return NOTHING
     if type(value) in PLAIN_KEYS and type(value) is not tuple:
         return repr(value)
-    if isinstance(value, type):
-        return f"class {type.__dict__['__qualname__'].__get__(value)}"
+    if stands_on(value, type):
+        return f"class {QUALNAME.__get__(value)}"
     describe = DESCRIPTIONS.get(type(value))
-    return describe(value) if describe is not None else f"an object of class {type(value).__qualname__}"
+    return describe(value) if describe is not None else f"an object of class {QUALNAME.__get__(type(value))}"
+
+
+QUALNAME = type.__dict__["__qualname__"]
+
+
+def _name_of_module(module: types.ModuleType) -> str:
+    name = instance_dict_item(module, "__name__")
+    return name if type(name) is str else "without a name"
 
 
 DESCRIPTIONS: dict[type, Any] = {
@@ -129,7 +139,7 @@ DESCRIPTIONS: dict[type, Any] = {
     dict: lambda value: f"a dict of {len(value)}",
     types.FunctionType: lambda value: f"function {value.__qualname__}",
     types.CodeType: lambda value: f"function {value.co_qualname}",
-    types.ModuleType: lambda value: f"module {value.__name__}",
+    types.ModuleType: lambda value: f"module {_name_of_module(value)}",
 }
 """exact class -> a text for an instance; domains add theirs"""
 
@@ -199,20 +209,20 @@ def _length(path: str, payload: Any, miss: Miss) -> Told:
 
 def _count(value: Any) -> str:
     for storage in (list, tuple, dict, set, frozenset):
-        if isinstance(value, storage):
+        if stands_on(value, storage):
             return str(storage.__len__(value))
     return shown(value)
 
 
 @explains("KEYS")
 def _keys(path: str, payload: Any, miss: Miss) -> Told:
-    new = _listed(ordered_keys(miss.found)) if isinstance(miss.found, dict) else shown(miss.found)
+    new = _listed(ordered_keys(miss.found)) if stands_on(miss.found, dict) else shown(miss.found)
     return Told(f"keys of {path} changed", _listed(payload), new, "the keys and their order decide how the code runs: keep them fixed")
 
 
 @explains("MEMBERS")
 def _members(path: str, payload: Any, miss: Miss) -> Told:
-    return Told(f"members of {path} changed", _listed(payload), _listed(miss.found) if isinstance(miss.found, (set, frozenset)) else shown(miss.found),
+    return Told(f"members of {path} changed", _listed(payload), _listed(miss.found) if stands_on(miss.found, set, frozenset) else shown(miss.found),
                 "the members and their order decide how the code runs: keep them fixed")
 
 

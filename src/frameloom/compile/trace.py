@@ -42,14 +42,23 @@ class Trace(NamedTuple):
     @property
     def must_stay_whole(self) -> bool:
         """Whether the root's own instruction asks for its frame: the object it gets must be that of the whole call.  Or a frame
-        stopped at the call of another one for which it waits: that call is made as it is."""
+        stopped at the call of another one for which it waits: that call is made as it is.  Or a resume function has not even got
+        what it goes on with."""
         exit_ = self.exit
-        return type(exit_) is Break and (len(exit_.frames) == 1 and exit_.reads_frame or stands_before(exit_.frames[-1]))
+        if type(exit_) is not Break:
+            return False
+        alone = len(exit_.frames) == 1 and (exit_.reads_frame or _in_prologue(exit_.frames[0]))
+        return alone or stands_before(exit_.frames[-1])
 
     @property
     def is_break(self) -> bool:
         """Whether a graph break ended it; an exception of the user's program is none."""
         return type(self.exit) is Break and self.exit.reason.kind != EXCEPTION_EXIT
+
+
+def _in_prologue(state: FrameState) -> bool:
+    origin = origin_of(state.program.code)
+    return origin is not None and origin.indices[state.index] is None
 
 
 def trace(

@@ -279,10 +279,10 @@ ROWS = (
         "An iterator has no way back: what the trace took from it, the program would miss.",
         "make the iterator inside the compiled function, or pass the sequence"),
     BreakKind(
-        "FL503", "object with a finaliser is made in captured code",
-        "Its __del__ must run at the very moment when the last reference goes, and an object that exists only in the "
-        "trace has none.",
-        "make the object outside the compiled function"),
+        "FL503", "object whose end shows is made or let go of",
+        "Its __del__ must run, and weak references to it must end, at the very moment when the last reference goes; a trace "
+        "has no such moment.",
+        "make the object outside the compiled function, and let go of it there"),
     BreakKind(
         "FL504", "object made in captured code cannot be rebuilt",
         "The object outlives the trace, and its type keeps state that no known operation restores.",

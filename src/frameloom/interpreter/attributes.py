@@ -14,7 +14,8 @@ from frameloom.symbolic.layouts import dict_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.method import MethodBody
 from frameloom.symbolic.layouts.super_ import SuperBody
-from frameloom.symbolic.observe import is_static, mro_of, namespace_of
+from frameloom.symbolic.observe import is_static
+from frameloom.symbolic.real import has_instance_dict, mro_of, namespace_of
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
 
@@ -162,11 +163,6 @@ def attributes_of(m: Machine, obj: Value) -> DictBody | None:
     return body
 
 
-def has_instance_dict(cls: type) -> bool:
-    """Whether instances of a class have a `__dict__`."""
-    return cls.__dictoffset__ != 0
-
-
 def get_method(m: Machine, obj: Value, name: str, link: Link | None = None) -> tuple[Value, Value] | Value:
     """As `get_attribute`, but a function found on the class comes unbound with its receiver: (function, obj)."""
     if type(obj) is Obj:
@@ -280,7 +276,7 @@ def slot_is_empty(obj: Any, descriptor: Any) -> bool:
 
 def wrapped_of(m: Machine, found: Value) -> Value:
     """The callable inside a staticmethod or classmethod."""
-    return part_of(m, found, WRAPPED[found.cls])
+    return part_of(m, found, WRAPPED[staticmethod if issubclass(found.cls, staticmethod) else classmethod])
 
 
 def _bind_property(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
@@ -338,7 +334,9 @@ def _bind_getset(m: Machine, found: Value, obj: Value | None, owner: Any, link: 
     if reader is not None:
         return reader(m, obj)
     if descriptor.__name__ == "__dict__" and type(obj) is not Const:
-        return instance_dictionary(m, obj)
+        # CPython asks the descriptor of the built-in base whose instances have the dictionary
+        own = next((GETSETS[d] for cls, d in DICTIONARIES.items() if issubclass(obj.cls, cls) and d is not descriptor), None)
+        return instance_dictionary(m, obj) if own is None else own(m, obj)
     if type(obj) is Const:
         return m.lift(descriptor.__get__(obj.value))
     raise GraphBreak(kind_of_class(obj.cls, "FL103"), f"attribute {descriptor.__name__!r} of {obj.cls.__name__}")
@@ -400,6 +398,9 @@ def writes(*descriptors: Any) -> Callable:
     return add
 
 
+DICTIONARIES = {cls: cls.__dict__["__dict__"] for cls in (type, types.ModuleType) if cls.__dict__["__dict__"] is not None}
+"""Built-in classes whose instances have a dictionary of their own -> the descriptor that gives it"""
+
 BINDERS: dict[type, Callable] = {
     types.FunctionType: _bind_function,
     types.MethodDescriptorType: _bind_builtin,
@@ -449,6 +450,8 @@ def super_get(m: Machine, obj: Value, name: str) -> Value:
     """`super.__getattribute__`."""
     body: SuperBody = obj.body
     owner = m.observe.known(body.owner)
+    if owner is None:
+        return generic_get(m, obj, name)  # made without an object
     start = m.observe.known(body.start)
     mro = mro_of(owner)
     if name != "__class__":
@@ -521,36 +524,50 @@ def generic_set(m: Machine, obj: Value, name: str, value: Value, link: Link | No
 
 def set_descriptor(m: Machine, found: Value, obj: Value, name: str, value: Value, link: Link | None) -> None:
     """Write through a data descriptor, or delete where value is ABSENT."""
-    if found.cls is types.MemberDescriptorType:
-        writer = GETSET_WRITERS.get(found.value)
-        if writer is not None:
-            writer(m, obj, value)
-        elif is_static(found.value.__objclass__):
-            raise GraphBreak("FL505", f"attribute {name!r} of {obj.cls.__name__}")
-        else:
-            set_slot(m, obj, found.value, value)
-        return
-    if found.cls is types.GetSetDescriptorType:
-        writer = GETSET_WRITERS.get(found.value)
-        if writer is None:
-            raise GraphBreak("FL505", f"attribute {name!r} of {obj.cls.__name__}")
-        writer(m, obj, value)
-        return
-    if found.cls is property:
-        part = "fdel" if value is ABSENT else "fset"
-        setter = part_of(m, found, property.__dict__[part])
-        if type(setter) is Const and setter.value is None:
-            kind = "deleter" if value is ABSENT else "setter"
-            raise m.error(AttributeError, f"property {name!r} of {obj.cls.__name__!r} object has no {kind}")
-        m.invoke(setter, [obj] if value is ABSENT else [obj, value], {}, link)
+    setter = SETTERS.get(found.cls)
+    if setter is not None:
+        setter(m, found, obj, name, value, link)
         return
     slot = "__delete__" if value is ABSENT else "__set__"
-    setter = m.observe.type_lookup(found.cls, slot)
-    if setter is ABSENT:
+    own = m.observe.type_lookup(found.cls, slot)
+    if own is ABSENT:
         raise m.error(AttributeError, name)
-    if type(setter) is Const and setter.value not in RULES:
+    if type(own) is Const and own.value not in RULES:
         raise GraphBreak("FL505", f"descriptor of class {found.cls.__name__}")
-    m.invoke(setter, [found, obj] if value is ABSENT else [found, obj, value], {}, link)
+    m.invoke(own, [found, obj] if value is ABSENT else [found, obj, value], {}, link)
+
+
+def _set_member(m: Machine, found: Value, obj: Value, name: str, value: Value, link: Link | None) -> None:
+    writer = GETSET_WRITERS.get(found.value)
+    if writer is not None:
+        writer(m, obj, value)
+    elif is_static(found.value.__objclass__):
+        raise GraphBreak("FL505", f"attribute {name!r} of {obj.cls.__name__}")
+    else:
+        set_slot(m, obj, found.value, value)
+
+
+def _set_getset(m: Machine, found: Value, obj: Value, name: str, value: Value, link: Link | None) -> None:
+    writer = GETSET_WRITERS.get(found.value)
+    if writer is None:
+        raise GraphBreak("FL505", f"attribute {name!r} of {obj.cls.__name__}")
+    writer(m, obj, value)
+
+
+def _set_property(m: Machine, found: Value, obj: Value, name: str, value: Value, link: Link | None) -> None:
+    setter = part_of(m, found, property.__dict__["fdel" if value is ABSENT else "fset"])
+    if type(setter) is Const and setter.value is None:
+        kind = "deleter" if value is ABSENT else "setter"
+        raise m.error(AttributeError, f"property {name!r} of {obj.cls.__name__!r} object has no {kind}")
+    m.invoke(setter, [obj] if value is ABSENT else [obj, value], {}, link)
+
+
+SETTERS: dict[type, Callable] = {
+    types.MemberDescriptorType: _set_member,
+    types.GetSetDescriptorType: _set_getset,
+    property: _set_property,
+}
+"""class of a data descriptor -> setter(m, descriptor, obj, name, value or ABSENT, link)"""
 
 
 def set_slot(m: Machine, obj: Value, descriptor: Any, value: Value) -> None:

@@ -27,7 +27,7 @@ from frameloom.symbolic.kinds import DEFINED_METHOD
 from frameloom.symbolic.layouts import cell as cells, function as functions, generator
 from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.observe import mro_of
+from frameloom.symbolic.real import flags_of, mro_of, stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Obj, Value
 
@@ -168,9 +168,9 @@ def _kind_of_call(target: Any, args: list[Value]) -> str:
     if isinstance(target, METHODS):
         return kind_of_class(args[0].cls if args else target.__objclass__, "FL102")
     owner = getattr(target, "__self__", None)
-    if owner is None or isinstance(owner, types.ModuleType):
+    if owner is None or stands_on(owner, types.ModuleType):
         return kind_of_module(getattr(target, "__module__", None)) or "FL101"
-    return kind_of_class(owner, "FL101") if isinstance(owner, type) else kind_of_class(type(owner), "FL102")
+    return kind_of_class(owner, "FL101") if stands_on(owner, type) else kind_of_class(type(owner), "FL102")
 
 
 def name_of(target: Any) -> str:
@@ -241,9 +241,9 @@ def new_object(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Value
     """`object.__new__` for a class."""
     if (args or kwargs) and type(init) is Const and init.value is object.__init__:
         raise m.error(TypeError, f"{cls.__name__}() takes no arguments")
-    if cls.__flags__ & (1 << 20):
+    if flags_of(cls) & (1 << 20):
         raise GraphBreak("FL101", f"{cls.__name__} is abstract")
-    if cls.__flags__ & DISALLOW_INSTANTIATION:
+    if flags_of(cls) & DISALLOW_INSTANTIATION:
         raise GraphBreak("FL101", f"{cls.__name__} makes no instances by call")
     if storage_base(cls) is not object:
         raise m.error(TypeError, f"object.__new__({cls.__name__}) is not safe, use {storage_base(cls).__name__}.__new__()")
@@ -254,25 +254,26 @@ def new_object(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Value
 def class_made_by(m: Machine, base: type, cls: Value) -> type:
     """The class of which the `__new__` of a C class makes an instance; a break where CPython would refuse or the class is unknown."""
     known = m.observe.known(cls)
-    if not isinstance(known, type) or not issubclass(known, base):
+    if not stands_on(known, type) or not is_subtype(known, base):
         raise GraphBreak("FL102", f"{base.__name__}.__new__ with {cls.cls.__name__}")
     static = known
-    while static.__flags__ & HEAP_TYPE:
-        static = type.__dict__["__base__"].__get__(static)
+    while flags_of(static) & HEAP_TYPE:
+        static = BASE.__get__(static)
     if static.__new__ is not base.__new__:
         raise GraphBreak("FL102", f"{base.__name__}.__new__ does not make instances of {known.__name__}")
     return known
 
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+BASE = type.__dict__["__base__"]
 DISALLOW_INSTANTIATION = 1 << 7  # Py_TPFLAGS_DISALLOW_INSTANTIATION
 
 
 def require_plain_base(cls: type) -> None:
     """Break unless the class's C base has no storage of its own that the trace does not model."""
     at = cls
-    while at.__flags__ & (1 << 9):
-        at = at.__base__
+    while flags_of(at) & (1 << 9):
+        at = BASE.__get__(at)
     if at not in (object, BaseException) and storage_base(cls) is object:
         raise GraphBreak("FL101", f"{at.__name__} keeps storage in C")
 
@@ -302,7 +303,17 @@ def call_instance(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Va
         target = m.observe.peek(fn)
         if target is not MISSING and m.domain.records(target):
             return call_known(m, Const(m.observe.known(fn)), args, kwargs, link)
-    return invoke(m, attributes.bind_descriptor(m, found, fn, fn.cls), args, kwargs, link)
+    if found.cls in CALLERS:
+        return invoke(m, attributes.bind_descriptor(m, found, fn, fn.cls), args, kwargs, link)
+    session = m.session
+    if session.depth >= session.most_depth:
+        raise GraphBreak("FL006", f"__call__ of {fn.cls.__qualname__} leads to another {session.depth} times")
+    session.depth += 1
+    session.deepest = max(session.deepest, session.depth)
+    try:
+        return invoke(m, attributes.bind_descriptor(m, found, fn, fn.cls), args, kwargs, link)
+    finally:
+        session.depth -= 1
 
 
 def _is_rule(target: Any) -> bool:

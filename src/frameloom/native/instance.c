@@ -86,6 +86,37 @@ instance_dict_get(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t
     return Py_NewRef(found == NULL ? args[2] : found);
 }
 
+/* What a look-up of a name along the classes finds, without the type cache,
+ * whose miss may call __eq__ of odd keys. A class whose mro() still runs has
+ * no classes to look along. */
+static PyObject *
+class_lookup(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyType_Check(args[0]) || !PyUnicode_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "class_lookup() takes a class, a str and a default");
+        return NULL;
+    }
+    PyObject *mro = ((PyTypeObject *)args[0])->tp_mro;
+    for (Py_ssize_t i = 0; mro != NULL && i < PyTuple_GET_SIZE(mro); i++) {
+        PyObject *dict = type_dict((PyTypeObject *)PyTuple_GET_ITEM(mro, i));
+        if (dict == NULL) {
+            continue;
+        }
+        if (!DK_IS_UNICODE(((PyDictObject *)dict)->ma_keys)) {
+            PyErr_SetString(PyExc_LookupError, "a class has names that are no str");
+            return NULL;
+        }
+        PyObject *found = PyDict_GetItemWithError(dict, args[1]);
+        if (found != NULL) {
+            return Py_NewRef(found);
+        }
+        if (PyErr_Occurred()) {
+            return NULL;
+        }
+    }
+    return Py_NewRef(args[2]);
+}
+
 static int
 can_have_dict(PyObject *object)
 {
@@ -114,6 +145,10 @@ instance_dict_names(PyObject *Py_UNUSED(module), PyObject *object)
 }
 
 PyMethodDef instance_methods[] = {
+    {"class_lookup", (PyCFunction)(void (*)(void))class_lookup, METH_FASTCALL,
+     "class_lookup(cls, name, default, /)\n--\n\n"
+     "What is found under a name along the classes of `cls`, unbound, or the default. Raises\n"
+     "LookupError where one of the classes has keys that are no str: comparing them may run code."},
     {"instance_dict_get", (PyCFunction)(void (*)(void))instance_dict_get, METH_FASTCALL,
      "instance_dict_get(object, name, default, /)\n--\n\n"
      "The value under a name in the object's own dictionary, without making that exist. A class\n"

@@ -8,6 +8,7 @@ from typing import Any
 
 from frameloom.interpreter import calls, classes
 from frameloom.interpreter.attributes import (
+    bind_descriptor,
     class_get,
     class_set,
     get_attribute,
@@ -22,7 +23,8 @@ from frameloom.rules.mappingproxy import class_entry, class_namespace
 from frameloom.symbolic.layouts import cell
 from frameloom.symbolic.layouts.cell import CellBody
 from frameloom.symbolic.layouts.super_ import SuperBody
-from frameloom.symbolic.observe import mro_of
+from frameloom.symbolic.real import flags_of, mro_of, stands_on
+from frameloom.symbolic.observe import HEAP_TYPE
 from frameloom.symbolic.reading import Reading
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, UNBOUND, Const, Obj, Value, boolean
@@ -102,7 +104,7 @@ def type_repr(m: Machine, cls: Value, /) -> Value:
 def _union(m: Machine, left: Value, right: Value, /) -> Value:
     """`X | Y` of classes (PEP 604)."""
     parts = [m.observe.known(part) for part in (left, right)]
-    if not all(isinstance(part, (type, types.UnionType, types.GenericAlias, type(None))) for part in parts):
+    if not all(stands_on(part, type, types.UnionType, types.GenericAlias, type(None)) for part in parts):
         return NOT_IMPLEMENTED
     return m.observe.constant(operator.or_(*(type(None) if part is None else part for part in parts)))
 
@@ -139,7 +141,6 @@ PLAIN_PARTS = (
     "__name__",
     "__qualname__",
     "__module__",
-    "__doc__",
     "__bases__",
     "__base__",
     "__mro__",
@@ -154,6 +155,15 @@ PLAIN_PARTS = (
 for _name in PLAIN_PARTS:
     if _name in type.__dict__:
         reads(type.__dict__[_name])(_read_member(type.__dict__[_name]))
+
+
+@reads(type.__dict__["__doc__"])
+def doc(m: Machine, cls: Value) -> Value:
+    """The entry of the class's own namespace, bound if it is a descriptor; of a static class the text that C code gives."""
+    if not flags_of(m.observe.known(cls)) & HEAP_TYPE:
+        return m.observe.read(cls, "descriptor", type.__dict__["__doc__"])
+    found = class_entry(m, cls, "__doc__")
+    return NONE if found is ABSENT else bind_descriptor(m, found, None, cls)
 
 
 def _abstract_methods(cls: type) -> Any:

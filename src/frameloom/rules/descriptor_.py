@@ -5,19 +5,20 @@ from __future__ import annotations
 import types
 
 from frameloom.interpreter.attributes import (
+    BINDERS,
+    SETTERS,
     WRAPPED,
-    bind_descriptor,
     get_attribute,
     part_of,
     reads,
-    set_descriptor,
+    wrapped_of,
 )
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import truth
 from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import function, methods, wrong_receiver
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.observe import mro_of
+from frameloom.symbolic.real import mro_of, stands_on
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, FALSE, NONE, Const, Obj, Value, boolean
 
@@ -115,8 +116,8 @@ def _abstract(m: Machine, fn: Value) -> Value:
 
 
 for _cls in (staticmethod, classmethod):
-    reads(_cls.__dict__["__isabstractmethod__"])(lambda m, found: _abstract(m, part_of(m, found, WRAPPED[found.cls])))
-    reads(_cls.__dict__["__wrapped__"])(lambda m, found: part_of(m, found, WRAPPED[found.cls]))
+    reads(_cls.__dict__["__isabstractmethod__"])(lambda m, found: _abstract(m, wrapped_of(m, found)))
+    reads(_cls.__dict__["__wrapped__"])(wrapped_of)
 
 
 @methods(staticmethod, "__call__")
@@ -127,12 +128,13 @@ def static_call(m: Machine, found: Value, /, *args: Value, **kwargs: Value) -> V
 # -- explicit binding ------------------------------------------------------------------------------------------------
 
 
-def _get(m: Machine, found: Value, obj: Value, owner: Value = NONE, /) -> Value:
+def _get(m: Machine, cls: type, found: Value, obj: Value, owner: Value) -> Value:
+    """`cls.__get__(found, obj, owner)`; the class of `found` may be a subclass of `cls`."""
     if _is_none(obj) and _is_none(owner):
         raise m.error(TypeError, "__get__(None, None) is invalid")
     receiver = None if _is_none(obj) else obj
     _require_fit(m, found, receiver, owner)
-    return bind_descriptor(m, found, receiver, m.observe.constant(obj.cls) if _is_none(owner) else owner)
+    return BINDERS[cls](m, found, receiver, m.observe.constant(obj.cls) if _is_none(owner) else owner, None)
 
 
 def _require_fit(m: Machine, found: Value, receiver: Value | None, owner: Value) -> None:
@@ -142,8 +144,8 @@ def _require_fit(m: Machine, found: Value, receiver: Value | None, owner: Value)
     descriptor = found.value
     if found.cls is types.ClassMethodDescriptorType:
         cls = receiver.cls if _is_none(owner) else m.observe.known(owner)
-        if not isinstance(cls, type) or descriptor.__objclass__ not in mro_of(cls):
-            name = cls.__name__ if isinstance(cls, type) else owner.cls.__name__
+        if not stands_on(cls, type) or descriptor.__objclass__ not in mro_of(cls):
+            name = cls.__name__ if stands_on(cls, type) else owner.cls.__name__
             raise m.error(TypeError, f"descriptor '{descriptor.__name__}' requires a subtype of {name}")
     elif receiver is not None and descriptor.__objclass__ not in mro_of(receiver.cls):
         raise m.error(TypeError, wrong_receiver(descriptor.__objclass__, descriptor.__name__, receiver.cls, False))
@@ -159,20 +161,27 @@ BINDING = (
     types.MemberDescriptorType,
     types.GetSetDescriptorType,
 )
+def _register_get(cls: type) -> None:
+    @methods(cls, "__get__")
+    def get(m: Machine, found: Value, obj: Value, owner: Value = NONE, /) -> Value:
+        return _get(m, cls, found, obj, owner)
+
+
 for _cls in BINDING:
-    methods(_cls, "__get__")(_get)
+    _register_get(_cls)
 
 
-def _set(m: Machine, found: Value, obj: Value, value: Value = ABSENT, /) -> Value:
-    if found.cls is not property:
-        _require_fit(m, found, obj, NONE)
-    set_descriptor(m, found, obj, getattr(getattr(found, "value", None), "__name__", "property"), value, None)
-    return NONE
+def _register_set(cls: type) -> None:
+    @methods(cls, "__set__", "__delete__")
+    def set_(m: Machine, found: Value, obj: Value, value: Value = ABSENT, /) -> Value:
+        if cls is not property:
+            _require_fit(m, found, obj, NONE)
+        SETTERS[cls](m, found, obj, getattr(getattr(found, "value", None), "__name__", "property"), value, None)
+        return NONE
 
 
-for _cls in (property, types.MemberDescriptorType, types.GetSetDescriptorType):
-    for _name in ("__set__", "__delete__"):
-        methods(_cls, _name)(_set)
+for _cls in SETTERS:
+    _register_set(_cls)
 
 
 @methods(types.WrapperDescriptorType, "__call__")

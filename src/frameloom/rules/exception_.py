@@ -26,6 +26,7 @@ from frameloom.rules.define import function, methods
 from frameloom.symbolic.layouts import dict_, exception as parts, list_, tuple_
 from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.observe import namespace_of
+from frameloom.symbolic.real import flags_of, stands_on
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, TRUE, Const, Obj, Value
 
@@ -33,7 +34,7 @@ BASE = BaseException.__dict__
 FROM_C = tuple(
     found
     for found in vars(builtins).values()
-    if isinstance(found, type) and issubclass(found, BaseException) and not found.__flags__ & (1 << 9)
+    if stands_on(found, type) and issubclass(found, BaseException) and not flags_of(found) & (1 << 9)
 )
 REFUSED_CLASSES = (OSError, SyntaxError, UnicodeEncodeError, UnicodeDecodeError, UnicodeTranslateError, BaseExceptionGroup)
 """Their constructors compute parts from arguments, or choose another class."""

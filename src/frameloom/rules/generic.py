@@ -20,6 +20,7 @@ from frameloom.interpreter.attributes import ALGORITHMS, WRITERS, generic_get, g
 from frameloom.interpreter.registry import RULES
 from frameloom.rules import object_  # noqa: F401  its rules are used below
 from frameloom.symbolic.layouts import LAYOUTS
+from frameloom.symbolic.real import stands_on
 
 ROOMS = (
     _contextvars,
@@ -54,7 +55,7 @@ def static_classes() -> Iterator[type]:
     """The C classes of the modules above, and those whose storage is modelled."""
     for room in ROOMS:
         for found in vars(room).values():
-            if isinstance(found, type):
+            if stands_on(found, type):
                 yield found
     yield from LAYOUTS
 

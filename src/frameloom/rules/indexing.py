@@ -8,7 +8,7 @@ from typing import Any
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import index, is_graph
 from frameloom.symbolic.layouts.slice_ import SliceBody
-from frameloom.symbolic.observe import mro_of
+from frameloom.symbolic.real import mro_of
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Value
 

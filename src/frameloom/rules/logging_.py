@@ -12,6 +12,7 @@ from frameloom.interpreter.registry import rule
 from frameloom.rules.callers import caller
 from frameloom.rules.polyfills import logging as polyfills
 from frameloom.rules.print_ import as_now, writes_in_c
+from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, Const, Value
 
@@ -59,7 +60,7 @@ def _require_library(m: Machine, logger: Value) -> None:
         if m.observe.peek_type(logger.cls, name) is not getattr(logging.Logger, name):
             raise GraphBreak("FL105", f"{logger.cls.__qualname__}.{name} of the program's own")
     real = m.observe.known(logger)
-    if not isinstance(real, logging.Logger) or not uses_library(real, None):
+    if not stands_on(real, logging.Logger) or not uses_library(real, None):
         raise GraphBreak("FL105", "a handler of the program's own")
     m.session.guard("CALL", logger.real.source, (uses_library, None, "the handlers of {} are the library's"))
 

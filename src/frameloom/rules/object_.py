@@ -19,16 +19,17 @@ from frameloom.interpreter.attributes import (
 from frameloom.interpreter.formatting import convert
 from frameloom.interpreter.iteration import iterate, unpack
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import _call_slot, _is_not_implemented, identical, truth
+from frameloom.interpreter.operators import _call_slot, _is_not_implemented, identical, length, truth
 from frameloom.interpreter.registry import refuse
 from frameloom.rules.class_ import class_of
 from frameloom.rules.define import function, methods
+from frameloom.rules.indexing import index_of
 from frameloom.rules.names import attribute_name
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.layouts import dict_
 from frameloom.symbolic.layouts.attributes import c_slot
 from frameloom.symbolic.layouts.base import storage_base
-from frameloom.symbolic.observe import mro_of, namespace_of
+from frameloom.symbolic.real import mro_of, namespace_of, stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, TRUE, Const, Node, Obj, Value, boolean
 
@@ -157,7 +158,7 @@ def reduce_ex(m: Machine, obj: Value, protocol: Value, /) -> Value:
     own = m.observe.type_lookup(obj.cls, "__reduce__")
     if not (type(own) is Const and own.value is object.__reduce__):
         return m.invoke(get_attribute(m, obj, "__reduce__"), [], {})
-    return _reduce(m, obj, m.need_constant(protocol, "FL207", "protocol known at run time only"))
+    return _reduce(m, obj, index_of(m, protocol))
 
 
 @methods(object, "__reduce__")
@@ -169,7 +170,7 @@ def _reduce(m: Machine, obj: Value, protocol: int) -> Value:
     if protocol < 2:
         return m.invoke(m.observe.constant(copyreg._reduce_ex), [obj, Const(protocol)], {})
     args, kwargs = _new_arguments(m, obj)
-    if kwargs is None:
+    if kwargs is None or length(m, kwargs).value == 0:
         function_, arguments = copyreg.__newobj__, m.tuple([class_of(m, obj), *(args or [])])
     else:
         function_ = copyreg.__newobj_ex__
@@ -254,7 +255,7 @@ def slot_names(cls: type) -> list[str]:
     for base in mro_of(cls):
         if "__slots__" in namespace_of(base):
             slots = namespace_of(base)["__slots__"]
-            for name in (slots,) if isinstance(slots, str) else slots:
+            for name in (slots,) if stands_on(slots, str) else slots:
                 if name in ("__dict__", "__weakref__"):
                     continue
                 if name.startswith("__") and not name.endswith("__"):

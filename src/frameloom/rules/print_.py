@@ -13,7 +13,8 @@ from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts import dict_, list_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.payload import PayloadBody
-from frameloom.symbolic.observe import is_static, mro_of, namespace_of
+from frameloom.symbolic.observe import is_static
+from frameloom.symbolic.real import mro_of, namespace_of
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, Const, Node, Obj, Value
 

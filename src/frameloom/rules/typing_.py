@@ -121,7 +121,7 @@ CALLERS[types.GenericAlias] = call_alias
 
 @function(_abc._abc_instancecheck)
 def abc_instancecheck(m: Machine, cls: Value, obj: Value, /) -> Value:
-    return boolean(classes._abstract(m, obj.cls, m.observe.known(cls)))
+    return boolean(classes.abstract_instance(m, obj, cls))
 
 
 @function(_abc._abc_subclasscheck)

@@ -13,7 +13,7 @@ from frameloom.interpreter.registry import refuse
 from frameloom.rules.callers import caller
 from frameloom.rules.define import function
 from frameloom.rules.print_ import writes_in_c
-from frameloom.symbolic.observe import mro_of, namespace_of
+from frameloom.symbolic.real import mro_of, namespace_of, stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, Const, Value
 
@@ -64,8 +64,8 @@ def _is_nothing(filename: str) -> bool:
 def _category(m: Machine, message: Value, category: Value) -> type:
     """The class of the warning, whose making and text must be C code's affair."""
     kind: Any = UserWarning if _is_none(category) else m.observe.known(category)
-    if not isinstance(kind, type) or not issubclass(kind, Warning):
-        name = kind.__name__ if isinstance(kind, type) else category.cls.__name__
+    if not stands_on(kind, type) or not issubclass(kind, Warning):
+        name = kind.__name__ if stands_on(kind, type) else category.cls.__name__
         raise m.error(TypeError, f"category must be a Warning subclass, not '{name}'")
     for name in ("__init__", "__new__", "__str__"):
         found = next(namespace_of(base)[name] for base in mro_of(kind) if name in namespace_of(base))

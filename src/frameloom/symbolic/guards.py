@@ -7,10 +7,12 @@ explanation.  `compile/guard_program.py` lowers the same rows to the native prog
 from __future__ import annotations
 
 import struct
+import types
 from collections import OrderedDict
 from typing import Any, Callable, NamedTuple
 
-from frameloom.symbolic.instance_dict import MISSING, instance_dict_item
+from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
+from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
 
 
@@ -57,7 +59,7 @@ def same_constant(a: Any, b: Any) -> bool:
 
 def _length(value: Any) -> int:
     for storage in (list, tuple, dict, set, frozenset):
-        if isinstance(value, storage):
+        if stands_on(value, storage):
             return storage.__len__(value)
     raise TypeError(type(value).__name__)
 
@@ -70,7 +72,7 @@ def _same_keys(value: dict, keys: tuple) -> bool:
 
 def ordered_keys(mapping: dict) -> Any:
     """The keys in the order of iteration, past the methods of a subclass: an OrderedDict has an order of its own."""
-    return OrderedDict.__iter__(mapping) if isinstance(mapping, OrderedDict) else dict.__iter__(mapping)
+    return OrderedDict.__iter__(mapping) if stands_on(mapping, OrderedDict) else dict.__iter__(mapping)
 
 
 PLAIN_KEYS = frozenset({str, int, float, bool, bytes, complex, type(None), tuple})
@@ -94,20 +96,25 @@ def _distinct(value: Any, others: tuple, scope: Scope) -> bool:
 
 
 def _type_attribute_absent(cls: type, name: str) -> bool:
-    return not any(name in type.__dict__["__dict__"].__get__(base) for base in type.__dict__["__mro__"].__get__(cls))
+    return class_item(cls, name) is MISSING
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, type):
-        return value.__qualname__
+    if stands_on(value, type):
+        return QUALNAME.__get__(value)
     if type(value) in PLAIN_KEYS:
         text = repr(value)
         return text if len(text) <= 60 else text[:57] + "..."
-    return getattr(value, "__qualname__", None) or type(value).__name__
+    if stands_on(value, types.FunctionType, types.BuiltinFunctionType):
+        return value.__qualname__
+    return QUALNAME.__get__(type(value))
+
+
+QUALNAME = type.__dict__["__qualname__"]
 
 
 CHECKS: dict[str, Check] = {
-    "TYPE": Check(lambda v, cls, s: type(v) is cls, lambda t, cls: f"type({t}) is {cls.__qualname__}"),
+    "TYPE": Check(lambda v, cls, s: type(v) is cls, lambda t, cls: f"type({t}) is {_short(cls)}"),
     "IS": Check(lambda v, other, s: v is other, lambda t, other: f"{t} is {_short(other)}"),
     "EQUAL": Check(lambda v, other, s: same_constant(v, other), lambda t, other: f"{t} == {_short(other)}"),
     "SAME": Check(lambda v, other, s: v is _read_or_missing(other, s), lambda t, other: f"{t} is {other}"),
@@ -133,7 +140,7 @@ CHECKS: dict[str, Check] = {
 
 
 def _set(value: Any) -> type:
-    return frozenset if isinstance(value, frozenset) else set
+    return frozenset if stands_on(value, frozenset) else set
 
 
 def _same_members(value: Any, keys: tuple) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.native import instance_dict_get, instance_dict_names
+from frameloom.native import class_lookup, instance_dict_get, instance_dict_names
+from frameloom.symbolic.signals import GraphBreak
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
 
@@ -16,6 +17,15 @@ MISSING = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
 def instance_dict_item(obj: Any, name: str) -> Any:
     """The value stored under `name` in `obj`'s own dictionary, or `MISSING`."""
     return instance_dict_get(obj, name, MISSING)
+
+
+def class_item(cls: type, name: str) -> Any:
+    """What is found under `name` along the classes of `cls`, unbound, or `MISSING`.  Breaks where a class has other keys than
+    str, whose comparison may run code."""
+    try:
+        return class_lookup(cls, name, MISSING)
+    except LookupError:
+        raise GraphBreak("FL112", f"a class of {type.__repr__(cls)} has names that are no strings") from None
 
 
 def instance_names(obj: Any) -> tuple | None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import enum
 import re
 import types
+import weakref
 from typing import Any, Callable, NamedTuple
 
+from frameloom.symbolic.instance_dict import class_item
+from frameloom.symbolic.real import mro_of, namespace_of, stands_on
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Value
 
 ATOMS = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented)})
@@ -43,10 +47,9 @@ DOMAIN = Kind(_domain_input, _domain_input)
 def _is_bound(function: types.BuiltinFunctionType) -> bool:
     """Whether a C function is the method of an object; the owner of others is a module, a class, or a record of its binding."""
     owner = function.__self__
-    if owner is None or isinstance(owner, (types.ModuleType, type)):
+    if owner is None or stands_on(owner, types.ModuleType, type):
         return False
-    mro = type.__dict__["__mro__"].__get__(type(owner))
-    return any(function.__name__ in type.__dict__["__dict__"].__get__(base) for base in mro)
+    return any(function.__name__ in namespace_of(base) for base in mro_of(type(owner)))
 
 
 def _builtin_function(observer: Any, found: Any, source: Any) -> Value:
@@ -84,17 +87,37 @@ KINDS: dict[type, Kind] = {
 
 def kind_of(cls: type, domain: Any) -> Kind:
     """The row for instances of `cls`."""
+    require_quiet(cls)
     found = KINDS.get(cls)
     if found is not None:
         return found
-    key = (cls, domain.name)
-    found = _MEMO.get(key)
-    if found is None:
-        found = _MEMO[key] = _classify(cls, domain)
+    known = _MEMO.get((id(cls), domain.name))
+    if known is not None and known[0]() is cls:
+        return known[1]
+    found = _classify(cls, domain)
+    key = (id(cls), domain.name)
+    _MEMO[key] = (weakref.ref(cls, lambda _: _MEMO.pop(key, None)), found)
     return found
 
 
-_MEMO: dict[tuple, Kind] = {}
+_MEMO: dict[tuple[int, str], tuple[weakref.ref, Kind]] = {}
+"""What has been found out about classes, which may die"""
+
+
+def require_quiet(cls: type) -> None:
+    """Break where hashing or comparing a class would run code of its metaclass: tables are keyed by classes."""
+    if type(cls) is not type and _is_loud(type(cls)):
+        raise GraphBreak("FL112", f"the metaclass of {QUALNAME.__get__(cls)} hashes or compares classes")
+
+
+def _is_loud(metaclass: type) -> bool:
+    if type(metaclass) is not type and _is_loud(type(metaclass)):
+        return True
+    return any(class_item(metaclass, name) is not standard for name, standard in _ASKED.items())
+
+
+_ASKED = {name: object.__dict__[name] for name in ("__hash__", "__eq__")}
+QUALNAME = type.__dict__["__qualname__"]
 
 
 def _classify(cls: type, domain: Any) -> Kind:

@@ -6,8 +6,9 @@ from typing import Any, Callable
 
 from frameloom.symbolic import kinds
 from frameloom.symbolic.domain import NOT_HANDLED
-from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.instance_dict import MISSING, class_item
 from frameloom.symbolic.layouts import layout_of
+from frameloom.symbolic.real import flags_of, mro_of, namespace_of, stands_on
 from frameloom.symbolic.source import Missing, Source
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Node, Obj, Real, Value
 
@@ -116,6 +117,8 @@ class Observer:
 
     def identified(self, found: Any, source: Source) -> Obj:
         """An object whose identity is guarded: a class, a module."""
+        if stands_on(found, type):
+            kinds.require_quiet(found)
         if source.root().step != "const" or source.base is not None:
             self.session.guard("IS", source, found)
 
@@ -198,25 +201,20 @@ class Observer:
         return ABSENT if any((base, name) in self.class_writes for base in mro_of(cls)) else None
 
     def _type_lookup(self, cls: type, name: str) -> Value:
-        for base in mro_of(cls):
-            space = namespace_of(base)
-            if name in space:
-                if is_static(cls):
-                    return self.constant(space[name])
-                source = self.session.sources.const(cls).child("type_attribute", name)
-                return self.wrap(space[name], source)
-        if not is_static(cls):
+        found = class_item(cls, name)
+        static = is_static(cls)
+        if found is not MISSING:
+            if static:
+                return self.constant(found)
+            return self.wrap(found, self.session.sources.const(cls).child("type_attribute", name))
+        if not static:
             self.session.guard("NO_TYPE_ATTRIBUTE", self.session.sources.const(cls), name)
         return ABSENT
 
     def peek_type(self, cls: type, name: str) -> Any:
         """The raw object of a look-up along the classes, or MISSING; guarded by the look-up itself."""
         self.type_lookup(cls, name)
-        for base in mro_of(cls):
-            space = namespace_of(base)
-            if name in space:
-                return space[name]
-        return MISSING
+        return class_item(cls, name)
 
     def read(self, value: Obj, step: str, key: Any = None) -> Value:
         """One step from a real object: the value found, or ABSENT; the caller guards absence."""
@@ -231,21 +229,12 @@ class Observer:
         return self.wrap(found, source)
 
 
-def mro_of(cls: type) -> tuple:
-    """`cls.__mro__` past any metaclass."""
-    return type.__dict__["__mro__"].__get__(cls)
-
-
-def namespace_of(cls: type) -> Any:
-    """`cls.__dict__` past any metaclass."""
-    return type.__dict__["__dict__"].__get__(cls)
-
-
 def is_static(cls: type) -> bool:
     """Whether no class along the look-up can change."""
     known = _STATIC.get(cls)
     if known is None:
-        known = not any(base.__flags__ & HEAP_TYPE and not base.__flags__ & IMMUTABLE for base in mro_of(cls))
+        mro = mro_of(cls)
+        known = bool(mro) and not any(flags_of(base) & HEAP_TYPE and not flags_of(base) & IMMUTABLE for base in mro)
         if known:
             _STATIC[cls] = known
     return known

@@ -12,7 +12,8 @@ import types
 from collections import OrderedDict, deque
 from typing import Any, Callable, NamedTuple
 
-from frameloom.symbolic.instance_dict import MISSING, instance_dict_item
+from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
+from frameloom.symbolic.real import namespace_of, stands_on
 
 
 class Missing(Exception):
@@ -146,13 +147,20 @@ def _const_text(_: str, value: Any) -> str:
     if isinstance(value, types.BuiltinFunctionType):
         # Of a function that is no method, `__qualname__` begins with the class of whatever record its binding left in it.
         return f"{value.__module__}.{value.__qualname__ if isinstance(value.__self__, type) else value.__name__}"
-    if isinstance(value, (type, types.FunctionType)):
+    if stands_on(value, type):
+        return _class_text(value)
+    if stands_on(value, types.FunctionType):
         return f"{value.__module__}.{value.__qualname__}"
-    if isinstance(value, types.ModuleType):
-        return value.__name__
-    if isinstance(value, dict):
-        return f"globals of {value.get('__name__', '?')}"
+    if stands_on(value, types.ModuleType):
+        return str(instance_dict_item(value, "__name__"))
+    if stands_on(value, dict):
+        return f"globals of {dict.get(value, '__name__', '?')}"
     return f"<constant {type(value).__name__}>"
+
+
+def _class_text(cls: type) -> str:
+    module = namespace_of(cls).get("__module__")
+    return f"{module if type(module) is str else 'builtins'}.{type.__dict__['__qualname__'].__get__(cls)}"
 
 
 def _guards_only(out: Any, key: Any) -> None:
@@ -189,11 +197,10 @@ def _emit_attribute(out: Any, name: str) -> None:
 
 
 def _mro_lookup(cls: type, name: str) -> Any:
-    for base in type.__dict__["__mro__"].__get__(cls):
-        space = type.__dict__["__dict__"].__get__(base)
-        if name in space:
-            return space[name]
-    raise Missing(name)
+    found = class_item(cls, name)
+    if found is MISSING:
+        raise Missing(name)
+    return found
 
 
 def _descriptor(base: Any, descriptor: Any) -> Any:
@@ -204,7 +211,7 @@ def _descriptor(base: Any, descriptor: Any) -> Any:
 
 
 def _sequence_item(base: Any, index: int) -> Any:
-    storage = list if isinstance(base, list) else tuple
+    storage = list if stands_on(base, list) else tuple
     try:
         return storage.__getitem__(base, index)
     except IndexError as error:
@@ -268,7 +275,7 @@ def _contents(cell: types.CellType, _: Any) -> Any:
 
 
 def _read_key(base: dict, index: int) -> Any:
-    for position, key in enumerate(OrderedDict.__iter__(base) if isinstance(base, OrderedDict) else dict.__iter__(base)):
+    for position, key in enumerate(OrderedDict.__iter__(base) if stands_on(base, OrderedDict) else dict.__iter__(base)):
         if position == index:
             return key
     raise Missing(index)

@@ -12,6 +12,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import opcode
 from frameloom.interpreter.stores import dict_get, dict_set
 from frameloom.symbolic.layouts import tuple_
+from frameloom.symbolic.real import flags_of
 from frameloom.symbolic.signals import SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Value, boolean
 
@@ -20,12 +21,12 @@ MAPPING_FLAG, SEQUENCE_FLAG, MATCH_SELF_FLAG = 1 << 6, 1 << 5, 1 << 22
 
 @opcode("MATCH_MAPPING")
 def match_mapping(frame: Frame, arg: Any) -> None:
-    frame.stack.append(boolean(bool(frame.stack[-1].cls.__flags__ & MAPPING_FLAG)))
+    frame.stack.append(boolean(bool(flags_of(frame.stack[-1].cls) & MAPPING_FLAG)))
 
 
 @opcode("MATCH_SEQUENCE")
 def match_sequence(frame: Frame, arg: Any) -> None:
-    frame.stack.append(boolean(bool(frame.stack[-1].cls.__flags__ & SEQUENCE_FLAG)))
+    frame.stack.append(boolean(bool(flags_of(frame.stack[-1].cls) & SEQUENCE_FLAG)))
 
 
 @opcode("MATCH_KEYS")
@@ -110,7 +111,7 @@ def _positional(m: Machine, subject: Value, cls: type, cls_value: Value, count: 
     except SymbolicRaise as signal:
         if not issubclass(signal.value.cls, AttributeError):
             raise
-        if cls.__flags__ & MATCH_SELF_FLAG:
+        if flags_of(cls) & MATCH_SELF_FLAG:
             if count > 1:
                 raise m.error(TypeError, f"{cls.__name__}() accepts 1 positional sub-pattern ({count} given)") from None
             return None

@@ -8,6 +8,7 @@ import types
 from typing import Any
 
 from frameloom.interpreter.attributes import get_attribute
+from frameloom.interpreter.dropping import let_go
 from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.registry import opcode
 from frameloom.symbolic.layouts import cell, dict_, function as functions, namespace
@@ -46,6 +47,8 @@ def load_fast_and_clear(frame: Frame, slot: int) -> None:
 
 @opcode("STORE_FAST")
 def store_fast(frame: Frame, slot: int) -> None:
+    if frame.parent is None:
+        let_go(frame, slot)
     value = frame.stack.pop()
     frame.slots[slot] = UNBOUND if value is NULL else value
 
@@ -54,6 +57,8 @@ def store_fast(frame: Frame, slot: int) -> None:
 def delete_fast(frame: Frame, slot: int) -> None:
     if frame.slots[slot] is UNBOUND:
         raise _unbound(frame, slot)
+    if frame.parent is None:
+        let_go(frame, slot)
     frame.slots[slot] = UNBOUND
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple
 
+from frameloom.symbolic.real import flags_of
 from frameloom.symbolic.values import Obj
 
 
@@ -85,7 +86,7 @@ def layout_of(cls: type) -> Layout:
         while at not in LAYOUTS:
             at = type.__dict__["__base__"].__get__(at)
         found = LAYOUTS[at]
-        if not cls.__flags__ & (1 << 9):
+        if not flags_of(cls) & (1 << 9):
             _FOUND[cls] = found
     return found
 

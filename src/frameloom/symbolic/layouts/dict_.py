@@ -13,6 +13,7 @@ from frameloom.symbolic.keys import Hashed, answers, host_hashable
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
 from frameloom.symbolic.layouts.list_ import reaches_one
+from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.source import STEPS
 from frameloom.symbolic.stored import stored_hash, stored_value
@@ -176,9 +177,9 @@ def _restore_all(body: DictBody, known: dict, full: bool) -> None:
 
 def stored_reference(body: Any, reference: weakref.ref) -> weakref.ref:
     """The very weak reference to the same object that a real dictionary has as a key, or `reference` where it has none."""
-    if body.real is None or not isinstance(body.real.object, dict):
+    if body.real is None or not stands_on(body.real.object, dict):
         return reference
-    keys = (key for key in dict.keys(body.real.object) if isinstance(key, weakref.ref) and key() is reference())
+    keys = (key for key in dict.keys(body.real.object) if stands_on(key, weakref.ref) and key() is reference())
     return next(keys, reference)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register, replay
+from frameloom.symbolic.real import flags_of
 from frameloom.symbolic.values import FALSE, NONE, Const, Obj, Value
 
 
@@ -96,7 +97,7 @@ _PART = BaseException.__dict__
 
 def _new_of(cls: type) -> Any:
     """`__new__` of the C class that an exception class stands on."""
-    while cls.__flags__ & HEAP_TYPE:
+    while flags_of(cls) & HEAP_TYPE:
         cls = type.__dict__["__base__"].__get__(cls)
     return cls.__new__
 

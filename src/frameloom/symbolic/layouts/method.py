@@ -7,6 +7,7 @@ from typing import Any
 
 from frameloom.symbolic.kinds import DEFINED_METHOD
 from frameloom.symbolic.layouts.base import Layout, register
+from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, Const, Obj, Value
 
@@ -42,7 +43,7 @@ class MethodLayout(Layout):
 def is_bound(found: Any, descriptor: Any) -> bool:
     """Whether a C function bound to an object is what this descriptor gives for that object."""
     owner = found.__self__
-    if not isinstance(owner, descriptor.__objclass__):
+    if not stands_on(owner, descriptor.__objclass__):
         return False
     return descriptor.__get__(owner, type(owner)) == found
 

@@ -7,6 +7,7 @@ from typing import Any, Callable, Iterable
 from frameloom.symbolic.keys import all_answers, host_hashable
 from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
 from frameloom.symbolic.layouts.dict_ import hashed_key
+from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.stored import has_member
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
@@ -148,13 +149,13 @@ def _has_no_hash(handle: Any) -> bool:
 
 def storage_of(found: Any) -> type:
     """The C class that keeps the members."""
-    return frozenset if isinstance(found, frozenset) else set
+    return frozenset if stands_on(found, frozenset) else set
 
 
 def _is_fixed(body: SetBody) -> bool:
     """Whether the members are those of a constant of the program."""
     source = body.real.source
-    return source.step == "const" and source.base is None and isinstance(body.real.object, frozenset)
+    return source.step == "const" and source.base is None and stands_on(body.real.object, frozenset)
 
 
 def contains(session: Any, body: SetBody, handle: Any, value: Value) -> bool:

@@ -1,0 +1,83 @@
+"""Objects that the program lets go of by name: what dies with them runs code at that very moment, or is seen by weak references.
+
+A trace goes on as if the object lived until the frame ends.  That is right only where nobody can tell.
+"""
+
+from __future__ import annotations
+
+import gc
+import types
+import weakref
+from typing import Any
+
+from frameloom.interpreter.frame import Frame
+from frameloom.symbolic.instance_dict import MISSING, class_item
+from frameloom.symbolic.kinds import ATOMS
+from frameloom.symbolic.real import stands_on
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.source import Source
+from frameloom.symbolic.values import Lazy, Obj, Value
+
+MOST_SEEN = 100
+SHARED = (type, types.ModuleType, types.FunctionType, types.CodeType, types.BuiltinFunctionType, types.FrameType)
+"""What objects point to without keeping it alive in any way that matters here: it lives in modules."""
+
+
+def let_go(frame: Frame, slot: int) -> None:
+    """A slot stops holding its value: break where that may be the end of an object whose death shows."""
+    value = frame.slots[slot]
+    if type(value) is not Obj and type(value) is not Lazy or value.real is None or frame.parent is not None:
+        return
+    real = value.real
+    source = real.source
+    if not _is_own(frame, source) or _held_elsewhere(frame, value) or frame.program.slots[slot].name.startswith("."):
+        return  # no name of the user's begins with a dot
+    found = real.object
+    if type(found) in ATOMS or stands_on(found, *SHARED) or frame.session.domain.claims(type(found)):
+        return
+    if _death_shows(found):
+        raise GraphBreak("FL503", f"an object of class {type.__repr__(type(found))} is let go of, and its end shows")
+    if _WEAK_OFFSET.__get__(type(found)) != 0:
+        frame.session.guard("CALL", source, (_unseen, None, "nobody sees the end of {}"))
+
+
+_WEAK_OFFSET = type.__dict__["__weakrefoffset__"]
+
+
+def _is_own(frame: Frame, source: Source) -> bool:
+    """Whether the root was given the object itself, or in a tuple that it has let go of (what a resume function goes on with)."""
+    if source.base is None:
+        return source.step == "local"
+    if source.step != "item" or source.base.base is not None or source.base.step != "local":
+        return False
+    return not any(getattr(place, "source", None) is source.base for place in frame.slots)
+
+
+def _held_elsewhere(frame: Frame, value: Value) -> bool:
+    places = (*frame.slots, *frame.stack)
+    return sum(place is value or type(place) is Lazy and place.real is value.real for place in places) > 1
+
+
+def _unseen(found: Any, _: None) -> bool:
+    """The guard: no weak reference to the object is there, and its class has no finaliser."""
+    return not _shows(found)
+
+
+def _shows(found: Any) -> bool:
+    if _WEAK_OFFSET.__get__(type(found)) != 0 and weakref.getweakrefcount(found):
+        return True
+    return class_item(type(found), "__del__") is not MISSING
+
+
+def _death_shows(found: Any) -> bool:
+    """Whether weak references or finalisers see the end of an object, or of what it holds."""
+    waiting, seen = [found], set()
+    while waiting and len(seen) < MOST_SEEN:
+        at = waiting.pop()
+        if id(at) in seen or type(at) in ATOMS or stands_on(at, *SHARED):
+            continue
+        seen.add(id(at))
+        if _shows(at):
+            return True
+        waiting += gc.get_referents(at)
+    return False

@@ -1,0 +1,39 @@
+"""What a real object or class is, past whatever its class or metaclass says about it.
+
+`isinstance(obj, cls)` asks the object for its `__class__`, and `cls.__name__` the metaclass: both may run the user's code, which
+capture must never do by accident.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MRO = type.__dict__["__mro__"]
+_NAMESPACE = type.__dict__["__dict__"]
+_FLAGS = type.__dict__["__flags__"]
+_DICT_OFFSET = type.__dict__["__dictoffset__"]
+
+
+def stands_on(found: Any, *classes: type) -> bool:
+    """Whether the real class of an object is one of these classes or a subclass of one (none may be abstract: PEP 3119)."""
+    return issubclass(type(found), classes)
+
+
+def mro_of(cls: type) -> tuple:
+    """`cls.__mro__` past any metaclass; empty for a class whose `mro()` is still running."""
+    return _MRO.__get__(cls) or ()
+
+
+def namespace_of(cls: type) -> Any:
+    """`cls.__dict__` past any metaclass."""
+    return _NAMESPACE.__get__(cls)
+
+
+def flags_of(cls: type) -> int:
+    """The flags of a class (`Py_TPFLAGS_...`)."""
+    return _FLAGS.__get__(cls)
+
+
+def has_instance_dict(cls: type) -> bool:
+    """Whether instances of a class have a `__dict__`."""
+    return _DICT_OFFSET.__get__(cls) != 0
