@@ -5,14 +5,13 @@ from __future__ import annotations
 import abc
 import collections.abc
 import sys
-import types
 import weakref
 
 import pytest
 
 from frameloom import native
 from frameloom.symbolic.domain import Domain
-from tests.cpython.watched import Watched
+from tests.cpython.watched import Figures, Watched
 from tests.rules.running import breaks, compared, whole
 
 
@@ -264,10 +263,10 @@ class Final:
 
 def _runs(function):
     """What a function gives when called twice with every frame captured; the collector must not be needed."""
-    figures: dict = {}
+    figures = Figures()
     run = native.Callable(function, Watched(Domain(), figures).engine)
     found = [run(), run()]
-    assert not figures["faults"], figures["faults"]
+    assert not figures.faults, figures.faults
     return found
 
 
@@ -367,3 +366,132 @@ def test_classes_that_were_seen_can_die():
     for seen, x in _runs(made):
         gc.collect()
         assert (seen(), x) == (None, 1)
+
+
+def test_a_class_dies_though_an_entry_names_it():
+    import gc
+
+    def made():
+        class Parent:
+            pass
+
+        class Child(Parent):
+            pass
+
+        before = len(Parent.__subclasses__())
+        del Child
+        gc.collect()
+        return before, len(Parent.__subclasses__())
+
+    assert _runs(made) == [(1, 0), (1, 0)]
+
+
+def test_what_explains_a_miss_keeps_no_key_alive():
+    import gc
+
+    table = {}
+
+    def known(key):
+        return key in table, table.get(key)
+
+    key = Mortal()
+    table[key] = 1
+    figures = Figures()
+    run = native.Callable(known, Watched(Domain(), figures).engine)
+    assert run(key) == (True, 1)
+    assert run(Mortal()) == (False, None)
+    assert not figures.faults
+    seen = weakref.ref(key)
+    table.clear()
+    del key
+    gc.collect()
+    assert seen() is None
+
+
+# -- identity and blocked operations ---------------------------------------------------------------------------------
+
+
+def test_whether_equal_texts_are_one_object_is_not_guessed():
+    def told(a, b):
+        return a is b
+
+    text = "some text"
+    breaks("FL501", told, lambda: text, lambda: "".join(["some", " text"]))
+    breaks("FL501", told, lambda: text, lambda: text)
+    whole(lambda: ("a" is not None, 5 is 5, None is None, "ab" is "cd"))  # noqa: F632
+
+
+class Blocked:
+    __radd__ = None
+    __eq__ = None
+    __len__ = None
+
+
+def test_none_blocks_an_operation():
+    def tried(run):
+        try:
+            return run()
+        except TypeError as error:
+            return str(error)
+
+    whole(lambda: [tried(lambda: 1 + Blocked()), tried(lambda: Blocked() == 1), tried(lambda: len(Blocked()))])
+
+
+class Huge:
+    def __len__(self):
+        return sys.maxsize + 1
+
+
+class BadText:
+    def __format__(self, spec):
+        return 1.0
+
+
+def test_what_special_methods_must_give():
+    def tried(run):
+        try:
+            return run()
+        except (TypeError, OverflowError) as error:
+            return type(error).__name__, str(error)
+
+    whole(
+        lambda: [
+            tried(lambda: len(Huge())),
+            tried(lambda: format(BadText(), "")),
+            tried(lambda: format(Mortal(), 4)),
+            tried(lambda: Mortal().__format__(3)),
+        ]
+    )
+
+
+PREDICATES = {len, repr, abs}
+
+
+def test_a_member_leaves_a_copy_of_a_set_that_existed():
+    def others(name):
+        return sorted(found.__name__ for found in PREDICATES - {name})
+
+    compared(others, (lambda: repr,), 2, tuple)
+    compared(lambda: sorted({1, 2, 3} & {3, 2} | set(range(2))), (), 2, tuple)
+
+
+def test_replaced_builtins_run_no_code_of_the_programs(monkeypatch):
+    import builtins
+
+    asked = []
+
+    def size(items, original=len):
+        asked.append(items)
+        return original(items)
+
+    def counted(items):
+        return len(items)
+
+    figures = Figures()
+    run = native.Callable(counted, Watched(Domain(), figures).engine)
+    monkeypatch.setattr(builtins, "len", size)
+    found = run([1, 2])
+    monkeypatch.undo()
+    assert (found, asked) == (2, [[1, 2]])
+    assert run([1, 2]) == 2
+    assert not figures.faults

@@ -8,6 +8,7 @@ are reached through a slot, which the entry fills while it lives.
 from __future__ import annotations
 
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -71,14 +72,15 @@ _RULES: dict[type, Callable[[Any], bool]] = {
 class EntryEmitter(Emitter):
     """An emitter whose constants go through slots where they must.
 
-    `new_slot()` gives a slot: calling it calls what the entry put in, `get()` gives that.  `filled` lists the slots with what is
+    `new_slot(weak=...)` gives a slot: calling it calls what the entry put in, `get()` gives that.  `filled` lists the slots with what is
     to be put in.
     """
 
-    def __init__(self, code: types.CodeType, new_slot: Callable[[], Any]) -> None:
+    def __init__(self, code: types.CodeType, new_slot: Callable[..., Any]) -> None:
         super().__init__(code)
         self._new_slot = new_slot
         self._slot_of: dict[int, Any] = {}
+        self._kept: list[Any] = []  # so that no id is used again
         self.filled: list[tuple[Any, Any]] = []
         self._count = 0
 
@@ -108,8 +110,11 @@ class EntryEmitter(Emitter):
     def _slot_for(self, value: Any) -> Any:
         slot = self._slot_of.get(id(value))
         if slot is None:
-            slot = self._slot_of[id(value)] = self._new_slot()
-            self.filled.append((slot, value))
+            # An entry for which a class has to live has found it alive by a guard: it need not keep it.
+            weak = stands_on(value, type)
+            slot = self._slot_of[id(value)] = self._new_slot(weak=weak)
+            self.filled.append((slot, weakref.ref(value) if weak else value))
+            self._kept.append(value)
         return slot
 
     def load_closure(self, slot: str | int) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Runtime(NamedTuple):
-    """new_slot() -> a slot for a constant.  tail(function, *arguments) -> a tail record.  resume_function(code) -> a function
+    """new_slot(weak=...) -> a slot for a constant.  tail(function, *arguments) -> a tail record.  resume_function(code) -> a function
     with the calling frame's globals and closure.  make_function(code, globals, closure) -> a function.  open_scope() has the
     frames that are called from here on looked up.  enter(record) makes the call of a tail record; trampoline(record) and
     trampoline(function, *arguments) run the records that come back too; take(record) is the tuple of function and arguments.

@@ -12,6 +12,7 @@ from frameloom.compile.trace import path_of
 from frameloom.symbolic.guards import CHECKS, Guard
 from frameloom.symbolic.layouts import REPLAYS
 from frameloom.symbolic.session import Session
+from frameloom.symbolic.source import without_ownership
 from frameloom.symbolic.values import Const
 
 
@@ -68,7 +69,10 @@ class EntryInfo:
 
 
 def _without_ownership(guard: Guard) -> Guard:
-    if guard.check in ("TYPE", "IS") and can_be_weak(guard.payload):
+    source = without_ownership(guard.source, can_be_weak)
+    if source is not guard.source:
+        guard = guard._replace(source=source)
+    if guard.check in ("TYPE", "IS", "HAS_KEY", "NO_KEY") and can_be_weak(guard.payload):
         return guard._replace(payload=weakref.ref(guard.payload))
     return guard
 

@@ -20,7 +20,7 @@ from frameloom.symbolic.guards import CHECKS, Guard
 from frameloom.symbolic.keys import host_hashable
 from frameloom.symbolic.layouts.payload import payload_holds
 from frameloom.symbolic.real import flags_of, stands_on
-from frameloom.symbolic.source import STEPS, Source
+from frameloom.symbolic.source import STEPS, Missing, Source
 
 HEAP_TYPE = 1 << 9
 RUNS = frozenset(row.name for row in OPCODES if row.runs)
@@ -266,6 +266,53 @@ def _method_self(writer: Writer, source: Source, base: int, guard: int) -> int:
     return writer.step(name, base, 0, guard)
 
 
+OWNED_KEYS: set[type] = set()
+"""Classes whose instances, as keys of dictionaries, a program may keep alive: domains add theirs"""
+
+
+def _is_weak_key(key: Any) -> bool:
+    """Whether a key is an object of the program's that must not live on for an entry's sake."""
+    return type(key) not in OWNED_KEYS and not stands_on(key, type) and can_be_weak(key)
+
+
+class _WeakKey:
+    """A step or check of a dictionary by a key that may die: `act(mapping, key)`, or `Missing` and False when it is gone."""
+
+    __slots__ = ("act", "reference", "is_step")
+
+    def __init__(self, act: Callable[[Any, Any], Any], key: Any, is_step: bool) -> None:
+        self.act = act
+        self.reference = weakref.ref(key)
+        self.is_step = is_step
+
+    def __call__(self, mapping: Any) -> Any:
+        key = self.reference()
+        if key is not None:
+            return self.act(mapping, key)
+        if self.is_step:
+            raise Missing("gone")
+        return False
+
+
+def _dict_item(writer: Writer, source: Source, base: int, guard: int) -> int:
+    if not _is_weak_key(source.key):
+        return _keyed("DICT_ITEM")(writer, source, base, guard)
+    step = _WeakKey(STEPS["dict_item"].read, source.key, True)
+    return writer.step("PY_STEP", base, writer.constant(step), guard)
+
+
+def _key_check(name: str) -> Lowering:
+    def lowering(writer: Writer, index: int, guard: Guard) -> None:
+        if not _is_weak_key(guard.payload):
+            _check(name, _payload)(writer, index, guard)
+            return
+        holds = CHECKS[name].holds
+        check = _WeakKey(lambda mapping, key: holds(mapping, key, None), guard.payload, False)
+        writer.emit("PY_CHECK", writer.register(guard.source, index), 0, writer.constant(check), index)
+
+    return lowering
+
+
 def _plain(name: str) -> Callable[[Writer, Source, int, int], int]:
     return lambda writer, source, base, guard: writer.step(name, base, 0, guard)
 
@@ -280,7 +327,7 @@ STEP_LOWERINGS: dict[str, Callable[[Writer, Source, int, int], int]] = {
     "type_attribute": _keyed("TYPE_ATTR"),
     "type": _plain("TYPE_OF"),
     "item": _item,
-    "dict_item": _keyed("DICT_ITEM"),
+    "dict_item": _dict_item,
     "contents": _plain("CONTENTS"),
     "closure": _closure,
     "code": _plain("FUNC_CODE"),
@@ -428,8 +475,8 @@ LOWERINGS: dict[str, Lowering] = {
     "LENGTH": _check("LEN", _number),
     "LENGTH_AT_LEAST": _check("LEN_AT_LEAST", _number),
     "KEYS": _keys,
-    "HAS_KEY": _check("HAS_KEY", _payload),
-    "NO_KEY": _check("NO_KEY", _payload),
+    "HAS_KEY": _key_check("HAS_KEY"),
+    "NO_KEY": _key_check("NO_KEY"),
     "MEMBER": _check("SET_HAS", _payload),
     "NOT_MEMBER": _check("SET_HAS_NOT", _payload),
     "MEMBERS": _check("SET_ORDER", _payload),

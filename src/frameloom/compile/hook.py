@@ -94,12 +94,12 @@ class Compiler:
         except Exception as error:  # noqa: BLE001  the one place: a fault of the compiler must not become the program's
             if isinstance(error, FrameloomError) and not isinstance(error, InternalError):
                 raise
+            if isinstance(error, RecursionError) and _stack_was_short():
+                events.eager(BreakReport.of("FL905", (first_line(code),), "not enough for this capture"))
+                return None
             if config.current().strict:
                 raise InternalError(f"{type(error).__name__}: {error}") from error
-            if isinstance(error, RecursionError):
-                events.eager(BreakReport.of("FL905", (first_line(code),), "not enough for this capture"))
-            else:
-                self._announce_fault(error, code)
+            self._announce_fault(error, code)
             return SKIP
 
     def notice(self, kind: str) -> None:
@@ -219,6 +219,18 @@ def is_drawn(miss: Miss, goes_on: bool) -> bool:
     numbers = (float, int) if goes_on else (float,)
     kinds = {type(miss.guard.payload), type(miss.found)}
     return len(kinds) == 1 and kinds.pop() in numbers
+
+
+ROOM = 400
+"""Where so many calls are left, a capture that runs into the limit of recursion goes round in a circle of its own."""
+
+
+def _stack_was_short() -> bool:
+    """Whether the program itself had used up most of what recursion is allowed."""
+    depth, frame = 0, sys._getframe()
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back
+    return sys.getrecursionlimit() - depth < ROOM
 
 
 REST = {"FL007": "the rest of the function runs as it is"}

@@ -27,7 +27,7 @@ from frameloom.symbolic.kinds import DEFINED_METHOD
 from frameloom.symbolic.layouts import cell as cells, function as functions, generator
 from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.real import flags_of, mro_of, stands_on
+from frameloom.symbolic.real import flags_of, is_subtype, stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Obj, Value
 
@@ -217,7 +217,7 @@ def instantiate(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Valu
         made = new_object(m, cls, args, kwargs, init)
     else:
         made = invoke(m, _unwrap_static(m, new), [m.observe.constant(cls), *args], kwargs)
-        if cls not in mro_of(made.cls):
+        if not is_subtype(made.cls, cls):
             return made
         if made.cls is not cls:
             init = m.observe.type_lookup(made.cls, "__init__")

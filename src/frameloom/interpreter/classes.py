@@ -84,7 +84,7 @@ def _abstract(m: Machine, subclass: type, cls: type) -> bool:
         return True
     _require_standard_reads(subclass)
     _require_library(m, cls)
-    answer = abc.ABCMeta.__subclasscheck__(cls, subclass)
+    answer = ABC_SUBCLASSCHECK(cls, subclass)
     m.session.guard(
         "CALL", m.session.sources.const(subclass), (subclass_answer, (cls, answer), f"issubclass({{}}, {NAME.__get__(cls)}) is {answer}")
     )
@@ -145,7 +145,7 @@ def _is_library(found: Any) -> bool:
         return True
     function = found.__func__ if type(found) is classmethod else found
     module = function.__module__ if type(function) is types.FunctionType else None
-    return module in ("collections.abc", "_collections_abc", "numbers", "typing", "os", "io", "contextlib", "abc")
+    return module in ("collections.abc", "_collections_abc", "numbers", "os", "io", "contextlib", "abc")
 
 
 def _union(m: Machine, value: Value, classes: Value, check: Any) -> bool:

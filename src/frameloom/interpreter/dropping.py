@@ -32,7 +32,7 @@ def let_go(frame: Frame, slot: int) -> None:
     source = real.source
     if not _is_own(frame, source) or _held_elsewhere(frame, value) or frame.program.slots[slot].name.startswith("."):
         return  # no name of the user's begins with a dot
-    found = real.object
+    found = frame.session.observe.peek(value)
     if type(found) in ATOMS or stands_on(found, *SHARED) or frame.session.domain.claims(type(found)):
         return
     if _death_shows(found):

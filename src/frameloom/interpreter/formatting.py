@@ -64,7 +64,10 @@ def format_(m: Machine, value: Value, spec: Value) -> Value:
         return convert(m, "str", value)
     if type(slot) is Const and slot.value in FORMATS_OF_ATOMS and type(spec) is Const and spec.value == "":
         return convert(m, "str", value)  # of an instance of a subclass, which may have a __str__ of its own
-    return _call_slot(m, slot, value, [spec])
+    text = _call_slot(m, slot, value, [spec])
+    if not issubclass(text.cls, str):
+        raise m.error(TypeError, f"__format__ must return a str, not {text.cls.__name__}")
+    return text
 
 
 FORMATS_OF_ATOMS = (int.__format__, float.__format__, complex.__format__, str.__format__)

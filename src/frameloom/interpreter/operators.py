@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any, Callable
 
 from frameloom.interpreter.attributes import bind_descriptor
@@ -11,8 +12,10 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.promoted import SYMBOLS, known_comparison
 from frameloom.interpreter.registry import RULES, kind_of_class
 from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.guards import same_constant
+from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts.payload import RunTimeBody
-from frameloom.symbolic.observe import mro_of
+from frameloom.symbolic.real import is_subtype
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import (
     ABSENT,
@@ -148,7 +151,7 @@ def _binary_slots(m: Machine, symbol: str, name: str, reflected: str, a: Value, 
     if left is not ABSENT and not is_sequence_slot(left):
         tries.append((left, a, b))
     if right is not ABSENT and not is_sequence_slot(right):
-        first = b.cls is not a.cls and a.cls in mro_of(b.cls) and _differs(m, a.cls, b.cls, reflected)
+        first = b.cls is not a.cls and is_subtype(b.cls, a.cls) and _differs(m, a.cls, b.cls, reflected)
         tries.insert(0 if first else len(tries), (right, b, a))
     for slot, receiver, other in tries:
         result = _call_slot(m, slot, receiver, [other])
@@ -183,6 +186,8 @@ def _is_not_implemented(value: Value) -> bool:
 
 def _call_slot(m: Machine, slot: Value, receiver: Value, args: list[Value], link: Link | None = None) -> Value:
     """Call a special method found on the class of `receiver`."""
+    if slot.cls in ATOMS:
+        raise m.error(TypeError, f"'{slot.cls.__name__}' object is not callable")  # None blocks an operation
     if type(slot) is Const and slot.value not in RULES and not m.domain.records(slot.value):
         return _c_slot(m, slot.value, receiver, args)
     if slot.cls in SIMPLE:
@@ -277,7 +282,7 @@ def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = Non
     tries = []
     left = m.observe.type_lookup(a.cls, name)
     right = m.observe.type_lookup(b.cls, reflected)
-    if b.cls is not a.cls and a.cls in mro_of(b.cls) and right is not ABSENT:
+    if b.cls is not a.cls and is_subtype(b.cls, a.cls) and right is not ABSENT:
         tries = [(right, b, a), (left, a, b)]
     else:
         tries = [(left, a, b), (right, b, a)]
@@ -320,7 +325,7 @@ def identical(m: Machine, a: Value, b: Value) -> bool:
     if a is b:
         return True
     if type(a) is Const and type(b) is Const:
-        return a.value is b.value or type(a.value) is type(b.value) and same_atom(a.value, b.value)
+        return same_constants(a.value, b.value)
     real_a, real_b = getattr(a, "real", None), getattr(b, "real", None)
     if real_a is None and real_b is None:
         return False
@@ -341,12 +346,24 @@ def _real_identity(m: Machine, a: Value, b: Value) -> bool:
     return False
 
 
-def same_atom(a: Any, b: Any) -> bool:
-    """Whether two equal constants of one type are one object: singletons and small integers are; strings and big numbers
-    are told apart by CPython only by where they came from, and count as one where the program holds the same constant."""
-    if a is b:
+def same_constants(a: Any, b: Any) -> bool:
+    """Whether two constants are one object.  Singletons and small integers are; equal texts and big numbers are told apart only
+    by where they came from, which a guard on their value does not say: that breaks."""
+    if type(a) is not type(b) or type(a) not in ATOMS:
+        return a is b
+    if type(a) in SINGLETONS or not same_constant(a, b):
+        return a is b
+    if type(a) is int and -5 <= a <= 256 or a is b and _is_shared(a):
         return True
-    return type(a) is int and a == b and -5 <= a <= 256
+    raise GraphBreak("FL501", f"whether two equal objects of class {type(a).__name__} are one")
+
+
+SINGLETONS = frozenset({type(None), bool, type(Ellipsis), type(NotImplemented)})
+
+
+def _is_shared(value: Any) -> bool:
+    """Whether CPython keeps one object for all that are equal to this one."""
+    return type(value) in (str, bytes) and len(value) <= 1
 
 
 # -- truth ----------------------------------------------------------------------------------------------------------
@@ -386,8 +403,6 @@ NONEMPTY: dict[Any, Callable] = {}
 
 
 def _constant_truth(m: Machine, value: Const) -> Const:
-    from frameloom.symbolic.kinds import ATOMS
-
     if value.cls in ATOMS or value.cls in (range, slice):
         return boolean(bool(value.value))
     for name in ("__bool__", "__len__"):
@@ -410,6 +425,8 @@ def length(m: Machine, value: Value) -> Value:
     result = index(m, _call_slot(m, slot, value, []))
     if type(result) is Const and result.value < 0:
         raise m.error(ValueError, "__len__() should return >= 0")
+    if type(result) is Const and result.value > sys.maxsize:
+        raise m.error(OverflowError, f"cannot fit '{result.cls.__name__}' into an index-sized integer")
     return result
 
 
@@ -444,7 +461,17 @@ def equal(m: Machine, a: Value, b: Value) -> bool:
     """`a is b or a == b`, as containers compare."""
     if a is b or identical_quietly(a, b):
         return True
-    return truth(m, compare(m, "==", a, b)).value
+    if type(a) is not Obj or type(b) is not Obj:
+        return truth(m, compare(m, "==", a, b)).value
+    session = m.session
+    if session.depth >= session.most_depth:
+        raise GraphBreak("FL006", f"objects are compared {session.depth} deep")
+    session.depth += 1
+    session.deepest = max(session.deepest, session.depth)
+    try:
+        return truth(m, compare(m, "==", a, b)).value
+    finally:
+        session.depth -= 1
 
 
 def identical_quietly(a: Value, b: Value) -> bool:

@@ -18,16 +18,32 @@ static Py_ssize_t extra_index = -1;
 typedef struct {
     PyObject_HEAD
     PyObject *value;         /* borrowed from the entry that owns it */
+    int weak;                /* the value is a weak reference to what is meant */
     vectorcallfunc call;
 } Slot;
 
 static PyObject *
+weak_target(PyObject *reference)
+{
+    PyObject *target = ((PyWeakReference *)reference)->wr_object;
+    return target == Py_None ? NULL : Py_NewRef(target);
+}
+
+/* What the slot stands for, a new reference. */
+static PyObject *
 slot_value(Slot *self)
 {
-    if (self->value == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "the entry that filled this slot is gone");
+    PyObject *value = self->value;
+    if (value != NULL && self->weak) {
+        value = weak_target(value);
     }
-    return self->value;
+    else {
+        Py_XINCREF(value);
+    }
+    if (value == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "what filled this slot is gone");
+    }
+    return value;
 }
 
 static PyObject *
@@ -37,7 +53,6 @@ slot_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
     if (value == NULL) {
         return NULL;
     }
-    Py_INCREF(value);
     PyObject *result = PyObject_Vectorcall(value, args, nargsf, names);
     Py_DECREF(value);
     return result;
@@ -46,13 +61,15 @@ slot_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
 static PyObject *
 slot_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {NULL};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, ":Slot", names)) {
+    static char *names[] = {"weak", NULL};
+    int weak = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p:Slot", names, &weak)) {
         return NULL;
     }
     Slot *self = (Slot *)type->tp_alloc(type, 0);
     if (self != NULL) {
         self->call = slot_call;
+        self->weak = weak;
     }
     return (PyObject *)self;
 }
@@ -60,7 +77,7 @@ slot_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static PyObject *
 slot_get(PyObject *self, PyObject *Py_UNUSED(unused))
 {
-    return Py_XNewRef(slot_value((Slot *)self));
+    return slot_value((Slot *)self);
 }
 
 static PyMethodDef slot_methods[] = {
@@ -72,8 +89,8 @@ static PyMethodDef slot_methods[] = {
 PyTypeObject Slot_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "frameloom.native.Slot",
-    .tp_doc = "Slot()\n--\n\nA constant for generated code. Calling it calls the value that an entry "
-              "put in; the slot does not own it.",
+    .tp_doc = "Slot(weak=False)\n--\n\nA constant for generated code. Calling it calls the value that an "
+              "entry put in; the slot does not own it. What is put into a weak one is a weak reference.",
     .tp_basicsize = sizeof(Slot),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
     .tp_vectorcall_offset = offsetof(Slot, call),
@@ -325,7 +342,12 @@ slots_are_fillable(PyObject *slots)
             PyErr_SetString(PyExc_TypeError, "slots: a tuple of (Slot, value) expected");
             return 0;
         }
-        if (((Slot *)PyTuple_GET_ITEM(pair, 0))->value != NULL) {
+        Slot *slot = (Slot *)PyTuple_GET_ITEM(pair, 0);
+        if (slot->weak && !PyWeakref_CheckRefExact(PyTuple_GET_ITEM(pair, 1))) {
+            PyErr_SetString(PyExc_TypeError, "a weak slot is filled with a weakref.ref");
+            return 0;
+        }
+        if (slot->value != NULL) {
             PyErr_SetString(PyExc_ValueError, "a slot belongs to one entry");
             return 0;
         }

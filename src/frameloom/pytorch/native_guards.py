@@ -15,13 +15,14 @@ from typing import Any, Iterator
 
 import torch
 
-from frameloom.compile.guard_rows import GuardProgram, PythonCheck, lowers
+from frameloom.compile.guard_rows import OWNED_KEYS, GuardProgram, PythonCheck, lowers
 from frameloom.compile.running import Codes, Probe, calibrate, facts
 from frameloom.pytorch import guards
 from frameloom.pytorch.guards import TensorPayload
 from frameloom.symbolic.guards import Guard
 
 TYPES = (torch.Tensor, torch.nn.Parameter)
+OWNED_KEYS.update(TYPES)  # optimisers key their state by parameters
 DTYPES = tuple(
     dict.fromkeys(
         [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8]

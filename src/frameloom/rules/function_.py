@@ -23,6 +23,7 @@ from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.function import FunctionBody
 from frameloom.symbolic.layouts.method import MethodBody
 from frameloom.symbolic.layouts.namespace import globals_object
+from frameloom.symbolic.real import is_subtype
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, FALSE, NONE, NOT_IMPLEMENTED, UNBOUND, Const, Obj, Value, boolean
 
@@ -139,7 +140,7 @@ def _write_part(name: str, field: str, cls: type, message: str) -> None:
     @writes(FUNCTION[name])
     def write(m: Machine, fn: Obj, value: Value) -> None:
         stored = NONE if value is ABSENT else value
-        if not (type(stored) is Const and stored.value is None) and not issubclass(stored.cls, cls):
+        if not (type(stored) is Const and stored.value is None) and not is_subtype(stored.cls, cls):
             raise m.error(TypeError, message)
         _store_part(m, fn, name, field, stored, stored)
 

@@ -14,6 +14,7 @@ from frameloom.rules.define import methods
 from frameloom.rules.exception_ import stop_init
 from frameloom.rules.exception_ import new as new_exception
 from frameloom.symbolic.layouts.generator import GeneratorBody
+from frameloom.symbolic.real import is_subtype
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Value, boolean
 
@@ -86,7 +87,7 @@ def _thrown(m: Machine, kind: Value, value: Value) -> Value:
         raise m.error(
             TypeError, f"exceptions must be classes or instances deriving from BaseException, not {kind.cls.__name__}"
         )
-    if issubclass(value.cls, cls):
+    if is_subtype(value.cls, cls):
         return value
     if _is_none(value):
         return m.invoke(kind, [], {})

@@ -27,7 +27,7 @@ from frameloom.rules.payloads import constructs
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts.payload import PayloadBody
-from frameloom.symbolic.observe import mro_of
+from frameloom.symbolic.real import is_subtype, mro_of
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, Const, Obj, Value
 
@@ -113,7 +113,7 @@ def _converted(m: Machine, cls: type, name: str, receiver: type, made: Value) ->
     if name in ("__index__", "__trunc__") or name == "__float__" and cls is complex:
         found = m.need_constant(made, "FL207", "number known at run time only")
         return m.fold(cls, found)
-    if not issubclass(made.cls, cls):
+    if not is_subtype(made.cls, cls):
         owner = f"{receiver.__name__}." if cls is float else ""
         raise m.error(TypeError, f"{owner}{name} returned non-{cls.__name__} (type {made.cls.__name__})")
     if made.cls is cls:
@@ -188,7 +188,7 @@ def divided(m: Machine, a: Value, b: Value, /) -> Value:
     if is_host(a) or is_host(b):
         return m.tuple([binary(m, "//", a, b), binary(m, "%", a, b)])
     tries = [(a, "__divmod__", b), (b, "__rdivmod__", a)]
-    if b.cls is not a.cls and a.cls in mro_of(b.cls):
+    if b.cls is not a.cls and is_subtype(b.cls, a.cls):
         tries.reverse()
     for receiver, name, other in tries:
         slot = m.observe.type_lookup(receiver.cls, name)

@@ -139,6 +139,8 @@ def repr_(m: Machine, obj: Value, /) -> Value:
 
 @methods(object, "__format__")
 def format_(m: Machine, obj: Value, spec: Value, /) -> Value:
+    if not issubclass(spec.cls, str):
+        raise m.error(TypeError, f"__format__() argument must be str, not {spec.cls.__name__}")
     plain = m.need_constant(spec, "FL205", "format specification known at run time only")
     if plain != "":
         raise m.error(TypeError, f"unsupported format string passed to {obj.cls.__name__}.__format__")

@@ -164,6 +164,8 @@ def modulo_bytes(m: Machine, self: Value, values: Value, /) -> Value:
 
 @function(format)
 def format_value(m: Machine, value: Value, spec: Value = Const(""), /) -> Value:
+    if not issubclass(spec.cls, str):
+        raise m.error(TypeError, f"format() argument 2 must be str, not {spec.cls.__name__}")
     return format_(m, value, spec)
 
 

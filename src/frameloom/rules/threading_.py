@@ -74,16 +74,23 @@ def getattribute(m: Machine, local: Value, name: Value, /) -> Value:
 
 @methods(LOCAL, "__setattr__")
 def setattr_(m: Machine, local: Value, name: Value, value: Value, /) -> Value:
-    attributes(m, local)
-    generic_set(m, local, attribute_name(m, name), value)
+    _write(m, local, name, value)
     return NONE
 
 
 @methods(LOCAL, "__delattr__")
 def delattr_(m: Machine, local: Value, name: Value, /) -> Value:
-    attributes(m, local)
-    generic_set(m, local, attribute_name(m, name), ABSENT)
+    _write(m, local, name, ABSENT)
     return NONE
+
+
+def _write(m: Machine, local: Value, name: Value, value: Value) -> None:
+    plain = attribute_name(m, name)
+    attributes(m, local)
+    if plain == "__dict__":
+        cls = "_thread._local" if local.cls is LOCAL else local.cls.__name__
+        raise m.error(AttributeError, f"'{cls}' object attribute '__dict__' is read-only")
+    generic_set(m, local, plain, value)
 
 
 # -- threads and locks -----------------------------------------------------------------------------------------------

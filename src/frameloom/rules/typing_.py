@@ -90,12 +90,12 @@ ALGORITHMS[types.GenericAlias.__dict__["__getattribute__"]] = alias_get
 @methods(types.GenericAlias, "__eq__")
 def alias_eq(m: Machine, alias: Value, other: Value, /) -> Value:
     """Equal where class and parameters are, which are classes and constants."""
-    if other.cls is not types.GenericAlias:
+    if not issubclass(other.cls, types.GenericAlias):
         return NOT_IMPLEMENTED
     pair = [m.observe.known(each) for each in (alias, other)]
     if any(part is MISSING or not host_hashable(part.__args__) for part in pair):
         return NotImplemented
-    return boolean(pair[0] == pair[1])
+    return boolean(types.GenericAlias.__eq__(*pair))
 
 
 def union_get(m: Machine, union: Value, name: str) -> Value:

@@ -167,7 +167,7 @@ class Observer:
         """As `known` but without a guard: the caller must guard by `known` before it acts on what it saw."""
         if type(value) is Const:
             return value.value
-        if type(value) is Obj and value.real is not None:
+        if type(value) is Lazy or type(value) is Obj and value.real is not None:
             return value.real.object
         return MISSING
 

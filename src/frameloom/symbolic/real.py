@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+_SUBCLASSCHECK = type.__subclasscheck__
 _MRO = type.__dict__["__mro__"]
 _NAMESPACE = type.__dict__["__dict__"]
 _FLAGS = type.__dict__["__flags__"]
@@ -17,6 +18,11 @@ _DICT_OFFSET = type.__dict__["__dictoffset__"]
 def stands_on(found: Any, *classes: type) -> bool:
     """Whether the real class of an object is one of these classes or a subclass of one (none may be abstract: PEP 3119)."""
     return issubclass(type(found), classes)
+
+
+def is_subtype(sub: type, cls: type) -> bool:
+    """Whether a class is `cls` or below it, without what abstract classes and metaclasses say about it."""
+    return _SUBCLASSCHECK(cls, sub)
 
 
 def mro_of(cls: type) -> tuple:

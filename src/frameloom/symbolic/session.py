@@ -59,6 +59,7 @@ class Session:
         """Let everything go.  The parts of a session point at each other, and the user's objects that a trace has seen must not
         wait for the collector to die."""
         self.observe.forget()
+        self.sources.forget()
         self.journal.clear()
         vars(self.machine).clear()
         vars(self).clear()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import types
+import weakref
 from collections import OrderedDict, deque
 from typing import Any, Callable, NamedTuple
 
@@ -99,6 +100,43 @@ class Source:
     __repr__ = __str__
 
 
+class Unowned(Source):
+    """A source like another that keeps its key alive no longer than the program does; where it is gone, nothing is read."""
+
+    __slots__ = ("_reference",)
+
+    def __init__(self, step: str, reference: weakref.ref, base: Source | None) -> None:
+        self.step = step
+        self._reference = reference
+        self.base = base
+        self.children = {}
+        self.depth = 0 if base is None else base.depth + 1
+
+    @property
+    def key(self) -> Any:  # type: ignore[override]
+        found = self._reference()
+        if found is None:
+            raise Missing("gone")
+        return found
+
+    def __str__(self) -> str:
+        if self._reference() is None:
+            return "<gone>" if self.base is None else f"{self.base}[<gone>]"
+        return super().__str__()
+
+    __repr__ = __str__
+
+
+def without_ownership(source: Source, is_weak: Callable[[Any], bool]) -> Source:
+    """The same path, whose keys that `is_weak` says so of may die."""
+    base = source.base and without_ownership(source.base, is_weak)
+    if type(source) is not Unowned and is_weak(source.key):
+        return Unowned(source.step, weakref.ref(source.key), base)
+    if base is source.base:
+        return source
+    return Source(source.step, source.key, base)
+
+
 class Sources:
     """The roots of one trace."""
 
@@ -127,6 +165,14 @@ class Sources:
 
     def const(self, value: Any) -> Source:
         return self._root("const", value, id(value))
+
+    def forget(self) -> None:
+        """The trace is over: paths know the way back to their roots, and no longer the steps that led on from them."""
+        waiting = list(self._roots.values())
+        while waiting:
+            children = waiting.pop().children
+            waiting += children.values()
+            children.clear()
 
     def _root(self, step: str, key: Any, identity: Any = None) -> Source:
         index = (step, key if identity is None else identity)

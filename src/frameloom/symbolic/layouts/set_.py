@@ -347,20 +347,23 @@ def real_sets(history: Iterable) -> list[Lazy]:
 def template(body: SetBody) -> tuple:
     """The history with places for the members, and for the real sets that come behind them."""
     places: dict = {handle: Place(index, hash(handle)) for index, handle in enumerate(body.known)}
-    for index, real in enumerate(real_sets(body.history)):
-        places[real] = Place(len(body.known) + index, 0)
+    real = real_sets(body.history)
+    for index, given in enumerate(real):
+        places[given] = Place(len(body.known) + index, 0)
 
-    def place(handle: Any) -> Place:
-        if handle not in places:
-            places[handle] = Place(-1, hash(handle))
-        return places[handle]
+    def place(handle: Any) -> Any:
+        if handle in places:
+            return places[handle]
+        if real and not _has_no_hash(handle):
+            return handle  # the real set holds the object itself, which must be found there
+        return places.setdefault(handle, Place(-1, hash(handle)))
 
     return substituted(tuple(body.history), place)
 
 
 def remade(cls: type, history: tuple, members: tuple) -> Any:
     """A set of class `cls` to which a history happened; called by compiled code."""
-    done = substituted(history, lambda place: place if place.index < 0 else members[place.index])
+    done = substituted(history, lambda place: members[place.index] if type(place) is Place and place.index >= 0 else place)
     if not issubclass(cls, frozenset):
         made: Any = rebuilt(done)
         return made
