@@ -27,7 +27,7 @@ from frameloom.rules.payloads import constructs
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts.payload import PayloadBody
-from frameloom.symbolic.real import is_subtype, mro_of
+from frameloom.symbolic.real import is_subtype
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, Const, Obj, Value
 

@@ -11,7 +11,7 @@ from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import opcode
 from frameloom.symbolic.layouts import exception as parts, tuple_
-from frameloom.symbolic.real import is_subtype, mro_of
+from frameloom.symbolic.real import is_subtype
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, TRUE, Const, Obj, Previous, Value, boolean
 
