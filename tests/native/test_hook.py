@@ -833,13 +833,13 @@ def test_bridges():
 
     def entry(x):
         log.append(("entry", native.state()))
-        return native.trampoline([outer_bridge, x])
+        return native.trampoline(outer_bridge, x)
 
     user = stand_in(entry)
 
     def outer_bridge(x):
         try:
-            value = native.trampoline([inner_bridge, x])
+            value = native.trampoline(inner_bridge, x)
         except ValueError:
             value = "handled"
         log.append(("outer", native.state()))

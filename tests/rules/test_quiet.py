@@ -418,7 +418,8 @@ def test_whether_equal_texts_are_one_object_is_not_guessed():
     text = "some text"
     breaks("FL501", told, lambda: text, lambda: "".join(["some", " text"]))
     breaks("FL501", told, lambda: text, lambda: text)
-    whole(lambda: ("a" is not None, 5 is 5, None is None, "ab" is "cd"))  # noqa: F632
+    one, small, other = "ab", 5, "cd"
+    whole(lambda: (one is not None, small is 5 + 0, one is other))
 
 
 class Blocked:
@@ -495,3 +496,75 @@ def test_replaced_builtins_run_no_code_of_the_programs(monkeypatch):
     assert (found, asked) == (2, [[1, 2]])
     assert run([1, 2]) == 2
     assert not figures.faults
+
+
+class Base:
+    def __new__(cls, *args):
+        raise RuntimeError("made")
+
+
+class Restored(Base):
+    __new__ = object.__new__
+
+    def __init__(self, x):
+        self.x = x
+
+
+def test_a_class_that_had_a_new_of_its_own_refuses_arguments_as_eager_does():
+    def made():
+        try:
+            return Restored(3).x
+        except TypeError as error:
+            return str(error)
+
+    whole(made)
+
+
+def test_an_object_with_names_that_are_no_strings_is_left_to_eager():
+    def asked():
+        class Evil:
+            def __hash__(self):
+                return hash("attr")
+
+            def __eq__(self, other):
+                Holder.attr = 2
+                return False
+
+        class Holder:
+            attr = 1
+
+        holder = Holder()
+        holder.__dict__[Evil()] = 0
+        return holder.attr, Holder.attr
+
+    assert _runs(asked) == [asked(), asked()]
+
+
+def test_functions_that_measure_memory_see_what_eager_has():
+    import gc
+
+    class Compared:
+        def __eq__(self, other):
+            return False
+
+    def counted():
+        one = Compared()
+        before = len(gc.get_objects())
+        for _ in range(3):
+            one == one
+        return len(gc.get_objects()) - before
+
+    def sized():
+        class Holder:
+            pass
+
+        [Holder() for _ in range(30)]
+        return sys.getsizeof(vars(Holder())) < sys.getsizeof({"a": 1})
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert _runs(counted) == [counted(), counted()]
+        assert _runs(sized) == [sized(), sized()]
+    finally:
+        gc.enable()

@@ -19,7 +19,7 @@ from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.compile.pipeline import Capture, Refused, compile_frame
 from frameloom.compile.policy import MOST_FRUITLESS, Verdict, is_fruitless, verdict
 from frameloom.compile.recompiles import Miss
-from frameloom.compile.trace import Trace, path_of
+from frameloom.compile.trace import Trace, measures_memory, path_of
 from frameloom.diagnostics import events
 from frameloom.diagnostics.errors import FrameloomError, GraphBreakError, InternalError
 from frameloom.diagnostics.failure import write_report
@@ -159,7 +159,7 @@ class Compiler:
         with collector.paused():
             captured = self._compiled(function, code, arguments, record)
             if captured is None:
-                return SKIP
+                return SKIP_BELOW if measures_memory(code) else SKIP
             self._tell(captured.trace, captured.plan.graph, code)
             logs.write(captured)
             if self.settings.on_capture is not None:

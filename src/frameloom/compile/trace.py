@@ -196,8 +196,19 @@ def _reads_frame(session: Session, frame: Frame) -> bool:
 
 def _needs_its_frame(frame: Frame) -> bool:
     """Whether the function may ask for its frame before or after the break, and compare it with one that it has from elsewhere, a
-    traceback for instance; or sets a tracer."""
-    return not WHOLE_NAMES.isdisjoint(frame.program.code.co_names)
+    traceback for instance; or sets a tracer, or measures memory."""
+    code = frame.program.code
+    return not WHOLE_NAMES.isdisjoint(code.co_names) or measures_memory(code)
+
+
+def measures_memory(code: types.CodeType) -> bool:
+    """Whether the function may ask how many objects there are or how big one is: it would see the compiler's own, and what is
+    not made because nobody uses it.  It runs as it is, with all that it calls."""
+    return not MEASURES.isdisjoint(code.co_names)
+
+
+MEASURES = frozenset({"get_objects", "getsizeof"})
+"""names of functions of gc and sys"""
 
 
 def _take_back(session: Session, frame: Frame) -> None:

@@ -9,6 +9,7 @@ from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import RULES, kind_of_class
 from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.keys import Hashed
 from frameloom.symbolic.kinds import DEFINED_METHOD
 from frameloom.symbolic.layouts import dict_
 from frameloom.symbolic.layouts.dict_ import DictBody
@@ -149,7 +150,11 @@ def generic_get(m: Machine, obj: Value, name: str, link: Link | None = None) -> 
 def own_attribute(m: Machine, obj: Value, name: str) -> Value:
     """What the instance's own dictionary holds, or ABSENT."""
     body = attributes_of(m, obj)
-    return ABSENT if body is None else dict_.get(m.session, body, name, Const(name))
+    if body is None:
+        return ABSENT
+    if m.session.hashed and any(type(handle) is Hashed for handle in body.known):
+        raise GraphBreak("FL112", f"an object of class {obj.cls.__name__} has names that are no strings")
+    return dict_.get(m.session, body, name, Const(name))
 
 
 def attributes_of(m: Machine, obj: Value) -> DictBody | None:

@@ -248,7 +248,25 @@ def new_object(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Value
     if storage_base(cls) is not object:
         raise m.error(TypeError, f"object.__new__({cls.__name__}) is not safe, use {storage_base(cls).__name__}.__new__()")
     require_plain_base(cls)
-    return fresh_instance(m, cls, None)
+    made = fresh_instance(m, cls, None)
+    if (args or kwargs) and not _takes_arguments(m, cls):
+        raise m.error(TypeError, "object.__new__() takes exactly one argument (the type to instantiate)")
+    return made
+
+
+def _takes_arguments(m: Machine, cls: type) -> bool:
+    """Whether `object.__new__` lets arguments pass for this class.  Nothing but trying tells: C code asks which slot the class
+    has, and keeps one for Python code even where the method is gone again."""
+    known = m.memory.get((_takes_arguments, cls))
+    if known is None:
+        try:
+            object.__new__(cls, None)
+        except TypeError:
+            known = False
+        else:
+            known = True
+        m.remember((_takes_arguments, cls), known)
+    return known
 
 
 def class_made_by(m: Machine, base: type, cls: Value) -> type:

@@ -29,9 +29,8 @@ value_of_instance(PyObject **values, PyDictKeysObject *keys, PyObject *name)
     return NULL;
 }
 
-/* The value under a name in a dictionary, borrowed, or NULL. A dictionary that
- * has other keys than str is walked, since its look-up could call their
- * methods. */
+/* The value under a name in a dictionary, borrowed, or NULL, with an exception
+ * where keys are no str: eager's look-up could call their methods. */
 static PyObject *
 value_of_dict(PyObject *dict, PyObject *name)
 {
@@ -40,13 +39,17 @@ value_of_dict(PyObject *dict, PyObject *name)
         return found;
     }
     Py_ssize_t at = 0;
-    PyObject *key, *value;
+    PyObject *key, *value, *found = NULL;
     while (PyDict_Next(dict, &at, &key, &value)) {
+        if (!PyUnicode_CheckExact(key)) {
+            PyErr_SetString(PyExc_LookupError, "an object has names that are no str");
+            return NULL;
+        }
         if (same_name(key, name)) {
-            return value;
+            found = value;
         }
     }
-    return NULL;
+    return found;
 }
 
 static PyObject *

@@ -15,8 +15,11 @@ MISSING = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
 
 
 def instance_dict_item(obj: Any, name: str) -> Any:
-    """The value stored under `name` in `obj`'s own dictionary, or `MISSING`."""
-    return instance_dict_get(obj, name, MISSING)
+    """The value stored under `name` in `obj`'s own dictionary, or `MISSING`.  Breaks where that has other keys than str."""
+    try:
+        return instance_dict_get(obj, name, MISSING)
+    except LookupError:
+        raise GraphBreak("FL112", f"an object of {type.__repr__(type(obj))} has names that are no strings") from None
 
 
 def class_item(cls: type, name: str) -> Any:
