@@ -610,3 +610,14 @@ def test_a_function_that_reads_its_frame_runs_as_it_is():
     compiler = Compiled(Domain(), replay=True)
     assert compiler.of(frames)() is True
     assert not compiler.faults
+
+
+def texted(*args, **kwargs):
+    pass
+
+
+texted.__text_signature__ = "($self, a, b=1, *args, c, **kwargs)"
+
+
+def test_a_text_signature_comes_before_the_code():
+    compared(lambda: str(inspect.signature(texted)), (), 2, tuple)

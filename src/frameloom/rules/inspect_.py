@@ -56,7 +56,7 @@ def _asks_plainly(m: Machine, kwargs: dict[str, Value]) -> bool:
     return True
 
 
-MARKS = ("__signature__", "_partialmethod", "__partialmethod__")
+MARKS = ("__signature__", "__text_signature__", "_partialmethod", "__partialmethod__")
 
 
 def _unwrapped(m: Machine, fn: Value) -> Obj | None:
