@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from frameloom.native import instance_dict_get, instance_dict_names
+from frameloom.native import class_lookup, instance_dict_get, instance_dict_names
 
 NOTHING = object()
 
@@ -115,9 +115,22 @@ def test_keys_with_methods_of_their_own_are_not_asked() -> None:
     made = materialised()
     made.__dict__[Loud("other")] = 5
     made.__dict__[(1, 2)] = 6
-    assert instance_dict_get(made, "other", NOTHING) is NOTHING
-    assert instance_dict_get(made, "first", NOTHING) == 1
+    for name in ("other", "first"):
+        with pytest.raises(LookupError):  # eager's look-up may ask them, and what comes of it is not told
+            instance_dict_get(made, name, NOTHING)
     assert instance_dict_names(made)[-1] == (1, 2)
+
+
+def test_a_class_look_up_asks_no_keys() -> None:
+    class Below(Plain):
+        own = 3
+
+    odd = type("Odd", (Below,), {Loud("first"): 5})
+    assert class_lookup(Below, "own", NOTHING) == 3
+    assert class_lookup(Below, "__init__", NOTHING) is Plain.__init__
+    assert class_lookup(Below, "nowhere", NOTHING) is NOTHING
+    with pytest.raises(LookupError):
+        class_lookup(odd, "first", NOTHING)
 
 
 def test_reading_makes_no_dictionary() -> None:
