@@ -410,3 +410,27 @@ def test_what_an_argument_of_another_class_does_not_have_is_not_asked() -> None:
     call = Compiled(anything)
     with config.patch(strict=True):
         assert [call(x) for x in ((1, 2), 5, {"a": 3}, [4], None, (7,), {}, "text")] == [2, 5, 3, 5, None, 8, None, "text"]
+
+
+def total(numbers):
+    found = 0
+    for number in numbers:
+        found += number
+    return found
+
+
+def test_a_trace_is_cut_where_its_guards_become_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    from frameloom.symbolic import session
+
+    monkeypatch.setattr(session, "MOST_GUARDS", 50)
+    call = Compiled(total)
+    with config.patch(strict=True):
+        assert [call(list(range(200))) for _ in range(2)] == [19900] * 2
+    assert set(events.stats().breaks) == {"FL007"}
+
+
+def test_as_many_guards_as_are_made_fit_into_a_guard_program() -> None:
+    numbers = list(range(40_000))
+    call = Compiled(total)
+    with config.patch(strict=True):
+        assert [call(numbers) for _ in range(2)] == [sum(numbers)] * 2

@@ -92,6 +92,8 @@ class Session:
         key = (check, source) if check not in MANY_PER_SOURCE else (check, source, type(payload), payload)
         if key in self.guards:
             return
+        if len(self.guards) >= MOST_GUARDS and self.frame is not None:
+            raise GraphBreak("FL007", f"{MOST_GUARDS:,} guards have been made")
         self.journal.set_item(self.guards, key, Guard(check, source, payload, self.where()))
 
     # -- nodes ---------------------------------------------------------------------------------------------------
@@ -148,6 +150,9 @@ class Session:
         if not self.binds:
             self.journal.set_field(self, "binds", True)
 
+
+MOST_GUARDS = 30_000
+"""Each takes one or two registers of the guard program, which has 65,534."""
 
 MANY_PER_SOURCE = frozenset(
     {"HAS_KEY", "NO_KEY", "MEMBER", "NOT_MEMBER", "NO_ATTRIBUTE", "NO_TYPE_ATTRIBUTE", "SAME", "DISTINCT", "LENGTH_AT_LEAST", "CALL"}
