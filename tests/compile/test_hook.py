@@ -434,3 +434,14 @@ def test_as_many_guards_as_are_made_fit_into_a_guard_program() -> None:
     call = Compiled(total)
     with config.patch(strict=True):
         assert [call(numbers) for _ in range(2)] == [sum(numbers)] * 2
+
+
+def same(first, second):
+    return first == second
+
+
+def test_two_arguments_of_other_classes_at_once() -> None:
+    call = Compiled(same)
+    pairs = [([1, 2], [1, 2]), (1, 2), ("a", [1]), ({"a": 1}, {"a": 1}), ((1,), (1,)), (None, 3), ([1], 5), (slice(1), slice(1))]
+    with config.patch(strict=True, recompile_limit=20):
+        assert [call(a, b) for a, b in pairs] == [a == b for a, b in pairs]

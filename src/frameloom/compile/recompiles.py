@@ -56,13 +56,13 @@ def all_misses(misses: tuple, scope: Scope, checks: frozenset[str]) -> Iterator[
 
     What else was asked of an object that is unlike the one that was captured, and what lies behind it, may not apply.
     """
-    for entry, first in misses[:1]:
+    for entry, _ in misses[:1]:
         info = entry.info
         if type(info) is not EntryInfo:
             continue
         unlike: set[Source] = set()
         for index, guard in enumerate(info.guards):
-            if index < first or _is_or_lies_behind(guard.source, unlike) or guard.holds(scope):
+            if _is_or_lies_behind(guard.source, unlike) or guard.holds(scope):
                 continue
             if guard.check not in checks:
                 unlike.add(guard.source)
