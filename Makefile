@@ -2,6 +2,7 @@
 
 PYTHON ?= python3.11
 SEED   ?= 0
+N      ?= 20000
 
 VENV    := .venv
 PY      := $(VENV)/bin/python
@@ -24,7 +25,7 @@ help:
 	@echo 'make test-cpython             CPython'"'"'s own tests under capture, on every Python that is found; takes long'
 	@echo 'make test-all                 everything, on every Python that is found; takes long'
 	@echo 'make bench                    cost of calls and of captures against torch.compile, as ratios'
-	@echo 'make fuzz                     differential tests with many more programs'
+	@echo 'make fuzz N=20000 SEED=0      differential tests with that many programs, made from that seed'
 	@echo 'make goldens                  write the golden files anew; read the difference before you commit it'
 	@echo 'make clean                    remove environments and build products'
 
@@ -96,7 +97,7 @@ bench: $(VENV)/.built
 	$(PY) -m benchmarks
 
 fuzz: $(VENV)/.built
-	$(PY) -m pytest --hypothesis-profile=fuzz --hypothesis-seed=$(SEED) tests/differential
+	$(PY) -m pytest --hypothesis-profile=fuzz --hypothesis-seed=$(SEED) --programs=$(N) tests/differential/test_programs.py
 
 goldens: $(VENV)/.built
 	$(PY) -m pytest --update-goldens tests

@@ -14,7 +14,7 @@ os.environ.setdefault("FRAMELOOM_VERIFY", "1")
 import hypothesis
 import pytest
 
-from tests import golden
+from tests import differential, golden
 from tests.cpython import modules
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -29,10 +29,13 @@ hypothesis.settings.load_profile("push")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true",
                      help="write golden texts anew where they differ, instead of failing")
+    parser.addoption("--programs", type=int, metavar="N",
+                     help="how many programs tests/differential generates, all its tests together")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     golden.updating = config.getoption("--update-goldens")
+    differential.asked = config.getoption("--programs")
 
 
 def pytest_report_header(config: pytest.Config) -> str:

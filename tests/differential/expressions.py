@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 from .scope import Scope
 
 
+SUMS = ("({} + {})", "({} - {})", "({} * {} % 1009)")
+"""Of two numbers; the product is kept small, since a loop may square it again and again."""
+
+
 @st.composite
 def number(draw: Any, scope: Scope, deep: bool = True) -> str:
     options = ["name", "constant"]
@@ -21,7 +25,7 @@ def number(draw: Any, scope: Scope, deep: bool = True) -> str:
     if kind == "constant":
         return str(draw(st.sampled_from([0, 1, 2, 3, -1, 7, True, 2.5])))
     if kind == "sum":
-        return f"({draw(simple)} {draw(st.sampled_from(['+', '-', '*']))} {draw(simple)})"
+        return draw(st.sampled_from(SUMS)).format(draw(simple), draw(simple))
     if kind == "len":
         return f"len({draw(st.sampled_from(scope.lists))})"
     if kind == "item":

@@ -1,6 +1,7 @@
 """A grammar of small programs: functions over numbers, toy arrays, containers, objects and closures, with breaks.
 
-Every program ends, whatever it is given: loops run over short containers, recursion is not made.  Names are used only after
+Every program ends, whatever it is given, and stays small: loops run over short containers, recursion is not made, and what loops
+could double again and again is cut before.  Names are used only after
 they are surely bound, except on purpose, where eager Python decides what happens.
 """
 

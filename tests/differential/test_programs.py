@@ -6,18 +6,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from frameloom.symbolic.domain import Domain
+from tests import differential
 from tests.toy import stopping
 from tests.toy.domain import ToyDomain
 
 from .compiled import compare
 from .grammar import programs
 
-MOST = settings().max_examples
-"""Of the profile; all tests here together take four times as many programs."""
+AT_LEAST = 500
+SHARES = 4.0
+"""Of all tests here together."""
 
 
 def examples(share: float) -> settings:
-    return settings(max_examples=max(1, int(MOST * share)), suppress_health_check=list(HealthCheck))
+    """Settings for a test that takes its share of the programs: as many as the command line asks for, or the profile."""
+    every = differential.asked or max(AT_LEAST, settings().max_examples * SHARES)
+    return settings(max_examples=max(1, int(every * share / SHARES)), suppress_health_check=list(HealthCheck))
 
 
 @given(source=programs())

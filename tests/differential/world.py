@@ -60,10 +60,14 @@ class World:
 
 
 def chain(error: BaseException | None, filename: str) -> list:
-    """The classes along `__cause__` and `__context__`, with the places that the tracebacks name."""
+    """The classes along `__cause__` and `__context__`, with the places that the tracebacks name.
+
+    Where in its line an unbound local is read is left out: once 3.11 has joined the reads of two locals, it names the first.
+    """
     found = []
     while error is not None:
-        places = [(f.name, f.lineno, f.colno) for f in traceback.extract_tb(error.__traceback__) if f.filename == filename]
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == filename]
+        places = [(frame.name, frame.lineno, frame.colno * (type(error) is not UnboundLocalError)) for frame in frames]
         found.append((type(error).__name__, error.__suppress_context__, error.__cause__ is not None, places))
         error = error.__cause__ or error.__context__
     return found

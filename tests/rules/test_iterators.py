@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.compile.calls import Compiled
 from tests.rules.evaluate import breaks, check
 
 
@@ -170,3 +171,71 @@ def test_real_iterators_are_looked_into(make, before, taken):
 
 def test_foreign_iterators_break():
     assert "FL502" in breaks(lambda it: next(it), zip([1], [2]))
+
+
+def reversed_after_growth(xs, box):
+    xs.append(9)
+    box.it = reversed(xs)
+
+
+def reversed_between(xs, box):
+    xs.append(9)
+    box.it = reversed(xs)
+    xs.append(10)
+    next(box.it)
+
+
+def reversed_before_it_shrinks(xs, box):
+    box.it = reversed(xs)
+    xs.pop()
+    xs.pop()
+
+
+def forward_before_it_shrinks(xs, box):
+    box.it = iter(xs)
+    next(box.it), next(box.it)
+    del xs[:2]
+
+
+def forward_before_it_is_cleared(xs, box):
+    box.it = iter(xs)
+    next(box.it), next(box.it)
+    xs.clear()
+    xs.append(5)
+
+
+def over_a_fresh_list(xs, box):
+    fresh = [*xs]
+    box.it = iter(fresh)
+    next(box.it), next(box.it)
+    fresh.clear()
+    xs.extend(fresh)
+    box.fresh = fresh
+
+
+def reversed_over_a_fresh_list(xs, box):
+    fresh = [*xs, 4]
+    box.it = reversed(fresh)
+    fresh.pop()
+    fresh.pop()
+    box.fresh = fresh
+
+
+class Holder:
+    pass
+
+
+@pytest.mark.parametrize("program", [
+    reversed_after_growth, reversed_between, reversed_before_it_shrinks, forward_before_it_shrinks, forward_before_it_is_cleared,
+    over_a_fresh_list, reversed_over_a_fresh_list,
+])
+def test_an_iterator_stands_where_it_stood_whatever_became_of_its_list(program):
+    def run(call):
+        xs, box = [1, 2, 3], Holder()
+        call(xs, box)
+        grown = getattr(box, "fresh", xs)
+        grown.append("grown")
+        return [*box.it], xs, grown
+
+    call = Compiled(program)
+    assert [run(call), run(call)] == [run(program)] * 2

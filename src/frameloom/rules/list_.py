@@ -149,6 +149,7 @@ def remove(m: Machine, self: Obj, value: Value, /) -> Value:
 def clear(m: Machine, self: Obj, /) -> Value:
     body = self.body
     m.journal.record(_restore, body, body.items, body.tail)
+    m.session.will_bind()  # an iterator may stand behind the end now
     body.items, body.tail = [], []
     m.session.operation("list.clear", self)
     return NONE
@@ -229,7 +230,7 @@ def iterator(m: Machine, self: Obj, /) -> Value:
 
 @method("__reversed__")
 def backwards(m: Machine, self: Obj, /) -> Value:
-    return m.session.alloc(REVERSED_LIST, SequenceIterator(self, list_.length(m.session, self.body) - 1))
+    return m.session.alloc_bound(REVERSED_LIST, SequenceIterator(self, list_.length(m.session, self.body) - 1))
 
 
 # -- subscripts ------------------------------------------------------------------------------------------------------

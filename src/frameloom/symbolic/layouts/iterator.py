@@ -135,6 +135,18 @@ class SequenceIteratorLayout(Layout):
     def look(self, obj: Obj, session: Any) -> Any:
         return FOREIGN
 
+    def is_bound(self, obj: Obj) -> bool:
+        """One over a list cannot be put behind the end that the list has when the iterator is made, be that before or after the
+        list is changed."""
+        body = obj.body
+        if obj.cls not in (LIST_ITERATOR, REVERSED_LIST) or body is FOREIGN or type(body.over) is not Obj:
+            return False
+        known = body.over.body
+        if known.items is None:
+            return False
+        room = len(known.items) if known.real is None else min(len(known.items), list.__len__(known.real.object))
+        return body.index > (room if obj.cls is LIST_ITERATOR else room - 1)
+
     def children(self, obj: Obj) -> list:
         return [] if obj.body.over is None else [obj.body.over]
 

@@ -91,7 +91,9 @@ def reaches_one(session: Any, real: Real, count: int) -> bool:
 
 def replace(session: Any, body: ListBody, new: list[Value]) -> None:
     """Make `new` the whole list."""
-    materialise(session, body)
+    known = materialise(session, body)
+    if len(new) < len(known):
+        session.will_bind()  # an iterator may stand behind the end now
     session.journal.replace(body.items, new)
 
 
