@@ -43,6 +43,51 @@ def outer(v):
         log(v)
     return v + 1
 """, "    return outer(a + 1) + a\n"),
+    "entering and leaving a manager": (4, """
+class Made:
+    def __init__(self, v):
+        self.v = v
+    def __enter__(self):
+        v = self.v + 1
+        breaker()
+        log(names())
+        return v * 2
+    def __exit__(self, cls, error, tb):
+        self.v = self.v * 3
+        breaker()
+        log((cls, where(error), sys.exc_info()[1] is error))
+        self.v = self.v + 4
+        return True
+def outer(v):
+    made = Made(v)
+    with made as w:
+        w = w - 1
+        failer(w)
+    return w + made.v
+""", "    return outer(a + 1) + a\n"),
+    "entering fails": (None, """
+class Made:
+    def __init__(self, v):
+        self.v = v
+    def __enter__(self):
+        v = self.v + 1
+        breaker()
+        raise Problem(v)
+    def __exit__(self, cls, error, tb):
+        log('never')
+class Fails(Made):
+    def __enter__(self):
+        raise Problem(2)
+def outer(v, cls):
+    try:
+        with Manager(log, 1, False), cls(v):
+            log('never')
+    except Problem as error:
+        v = v * 2
+        breaker()
+        log((error.args, where(error)))
+    return v
+""", "    return outer(a + 1, Made), outer(a - 1, Fails)\n"),
     "managers that are generators": (None, """
 def inner(v):
     breaker()

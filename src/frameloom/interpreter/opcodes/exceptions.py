@@ -7,7 +7,7 @@ from typing import Any
 
 from frameloom.interpreter.attributes import bind_descriptor
 from frameloom.interpreter.exits import forget_origin
-from frameloom.interpreter.frame import Frame
+from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import opcode
 from frameloom.symbolic.layouts import exception as parts, tuple_
@@ -107,8 +107,21 @@ def before_with(frame: Frame, arg: Any) -> None:
         if found is ABSENT:
             raise m.error(TypeError, f"'{manager.cls.__qualname__}' object does not support the context manager protocol")
     bound = bind_descriptor(m, leave, manager, manager.cls)
-    entered = m.invoke(bind_descriptor(m, enter, manager, manager.cls), [], {})
-    frame.stack[-1:] = [bound, entered]
+    # While `__enter__` runs, `__exit__` lies where the manager was: that is what a frame has that waits for it.
+    entering = bind_descriptor(m, enter, manager, manager.cls)
+    m.journal.record(_put_back, frame, len(frame.stack) - 1, manager)
+    frame.stack[-1] = bound
+    try:
+        entered = m.invoke(entering, [], {}, Link("result", len(frame.stack)))
+    except SymbolicRaise:
+        frame.stack[-1] = manager
+        raise
+    frame.stack.append(entered)
+
+
+def _put_back(frame: Frame, place: int, manager: Value) -> None:
+    if place < len(frame.stack):  # of a state before the instruction: any other is about to be replaced
+        frame.stack[place] = manager
 
 
 @opcode("WITH_EXCEPT_START")
@@ -116,7 +129,7 @@ def with_except_start(frame: Frame, arg: Any) -> None:
     m = frame.session.machine
     exception = frame.stack[-1]
     arguments = [m.observe.constant(exception.cls), exception, traceback_of(m, exception)]
-    frame.stack.append(m.invoke(frame.stack[-4], arguments, {}))
+    frame.stack.append(m.invoke(frame.stack[-4], arguments, {}, Link("result", len(frame.stack))))
 
 
 TRACEBACK = BaseException.__dict__["__traceback__"]
