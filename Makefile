@@ -15,7 +15,7 @@ PIP     = -m pip install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-core test-native-asan test-cpython test-all bench fuzz goldens clean
+.PHONY: help install demo test test-core test-native-asan test-cpython test-all bench bench-dispatch bench-trees fuzz goldens clean
 
 help:
 	@echo 'make demo                     install and run the main job: real models, captured, compared and timed'
@@ -25,7 +25,12 @@ help:
 	@echo 'make test-cpython             CPython'"'"'s own tests under capture, on every Python that is found; takes long'
 	@echo 'make test-all                 everything, on every Python that is found; takes long'
 	@echo 'make bench                    cost of calls and of captures against torch.compile, as ratios'
+<<<<<<< HEAD
 	@echo 'make fuzz N=20000 SEED=0      differential tests with that many programs, made from that seed'
+=======
+	@echo 'make bench-dispatch           cost of calls alone, and of the guards of trees of modules on every Python'
+	@echo 'make fuzz                     differential tests with many more programs'
+>>>>>>> db7e1c8 (Say how each stretch of guards is kept true; bench dispatch, and trees of modules without torch)
 	@echo 'make goldens                  write the golden files anew; read the difference before you commit it'
 	@echo 'make clean                    remove environments and build products'
 
@@ -95,6 +100,18 @@ test-all: $(VENV)/.built
 
 bench: $(VENV)/.built
 	$(PY) -m benchmarks
+
+# The second half needs no torch: it runs on every Python that is found.
+bench-dispatch: $(VENV)/.built
+	$(PY) -m benchmarks --only calls
+	for python in $(CPYTHON_PYTHONS); do $(MAKE) --no-print-directory bench-trees PYTHON=$$python || exit 1; done
+
+bench-trees:
+	test -x $(CORE)/bin/python || $(PYTHON) -m venv $(CORE)
+	$(CORE)/bin/python $(PIP) setuptools
+	$(CORE)/bin/python $(PIP) --editable '.[test,report]'
+	$(CORE)/bin/python setup.py --quiet build_ext --inplace
+	$(CORE)/bin/python -m benchmarks.trees
 
 fuzz: $(VENV)/.built
 	$(PY) -m pytest --hypothesis-profile=fuzz --hypothesis-seed=$(SEED) --programs=$(N) tests/differential/test_programs.py

@@ -11,7 +11,7 @@ import torch
 
 from benchmarks.engines import ENGINES, NoOp
 from benchmarks.row import show
-from benchmarks.subjects import CALLS, one_operation
+from benchmarks.subjects import CALLS, IN_GRAD_MODE, one_operation
 from benchmarks.timing import interleaved
 
 WARM = 5
@@ -42,5 +42,5 @@ def measure(name: str, engines: list[str]) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    with torch.no_grad():
+    with torch.set_grad_enabled(sys.argv[1].endswith(IN_GRAD_MODE)):
         measure(sys.argv[1], sys.argv[2:])

@@ -40,6 +40,26 @@ def keywords() -> Subject:
     return Subject(function, (torch.ones(4),), {"scale": 2.0, "shift": torch.ones(4), "more": torch.ones(4)})
 
 
+def defaults() -> Subject:
+    def function(x, scale=2.0, shift=1.0, *, power=2):
+        return (x * scale + shift) ** power
+
+    return Subject(function, (torch.ones(4),), {})
+
+
+class Scaler:
+    def __init__(self) -> None:
+        self.weight = torch.ones(4)
+        self.scale = 2.0
+
+    def run(self, x):
+        return x * self.weight * self.scale
+
+
+def method() -> Subject:
+    return Subject(Scaler().run, (torch.ones(4),), {})
+
+
 def closure() -> Subject:
     weight, scale = torch.ones(4), 3.0
 
@@ -68,6 +88,17 @@ def nested_dict() -> Subject:
         return state["layer"]["weight"] * state["layer"]["scale"] + state["bias"]
 
     return Subject(function, ({"layer": {"weight": torch.ones(4), "scale": 2.0}, "bias": torch.ones(4)},), {})
+
+
+def fifty_dicts() -> Subject:
+    def function(state):
+        total = state["layer 0"]["bias"]
+        for part in state.values():
+            total = total + part["weight"] * part["scale"]
+        return total
+
+    state = {f"layer {i}": {"weight": torch.ones(4), "bias": torch.ones(4), "scale": 2.0} for i in range(50)}
+    return Subject(function, (state,), {})
 
 
 class MLP(torch.nn.Module):
@@ -108,16 +139,24 @@ MODELS: dict[str, Callable[[], Subject]] = {
     "Mixtral 4": transformer("mixtral", layers=4),
     "Whisper 4+4": transformer("whisper", layers=4),
 }
+IN_GRAD_MODE = ", grad"
+"""what a name ends with that is called in grad mode, where requires_grad of every floating input is read"""
+
 CALLS: dict[str, Callable[[], Subject]] = {
     "one operation": one_operation,
     "ten tensors": ten_tensors,
     "keywords": keywords,
+    "defaults": defaults,
+    "method": method,
     "closure": closure,
     "dataclass": data_class,
     "nested dict": nested_dict,
+    "fifty dicts": fifty_dicts,
     "MLP 1": mlp(1),
     "MLP 10": mlp(10),
     "MLP 100": mlp(100),
-    **{name: MODELS[name] for name in ("BERT 12", "GPT-2 12", "Llama 12", "Llama 12, cache")},
+    "MLP 1000": mlp(1000),
+    **{name: MODELS[name] for name in ("BERT 12", "GPT-2 12", "Llama 12", "Llama 12, cache", "T5 6", "Mixtral 4")},
     "Qwen3 36": transformer("qwen3", layers=36, num_hidden_layers=36, layer_types=None),
 }
+CALLS |= {f"{name}{IN_GRAD_MODE}": CALLS[name] for name in ("BERT 12", "GPT-2 12", "Llama 12")}

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import sys
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frameloom.compile.guard_program import Lowered, lower
+from frameloom.compile.watch import READ, WORDS, stretches
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.guards import Guard
 from frameloom.symbolic.layouts import dict_, list_, set_, tuple_
@@ -243,6 +245,22 @@ def test_a_change_of_what_is_remembered_is_seen() -> None:
         held.append(agree(lowered, (tree, None)))
         assert agree(lowered, (tree, None)) is held[-1]
     assert held[:6] == [False, True, False, True, False, True]
+
+
+def test_how_a_program_is_kept_true() -> None:
+    tree = Tree()
+    vars(tree)
+    session = Session(Domain())
+    look_at = DictBody(False, session.observe.wrap(tree, session.sources.local("first")).real, "attribute")
+    for name in ("table", "empty", "name", "flag", "missing", "other"):
+        dict_.get(session, look_at, name, Const(name))
+    lowered = lower(session.guards.values(), function.__code__)
+    assert [stretch.strategy for stretch in stretches(lowered.program)] == [READ]
+    for _ in range(4):
+        assert agree(lowered, (tree, None))
+    (stretch,) = stretches(lowered.program)
+    told = sys.version_info < (3, 12)
+    assert stretch.strategy == (WORDS if told else READ) and (stretch.uses > 0) is told and stretch.refused == -1
 
 
 def test_two_objects_take_turns() -> None:

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from frameloom.compile.guard_rows import HEAP_TYPE, LOWERINGS, Writer, python_check
-from frameloom.compile.watch import divide
 from frameloom.native import GuardProgram
 from frameloom.symbolic.guards import PLAIN_KEYS, Guard
 from frameloom.symbolic.source import Source
@@ -46,7 +45,7 @@ class Lowering:
         self._done: set[int] = set()
         first: list[int] = []
         last: list[int] = []
-        for index, guard in divide(self.guards).checked:
+        for index, guard in enumerate(self.guards):
             if guard.check in LAST:
                 last.append(index)
             elif guard.check in FIRST:

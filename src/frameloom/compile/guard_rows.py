@@ -174,22 +174,13 @@ def _root_const(writer: Writer, source: Source, guard: int) -> int:
     return writer.step("CONST", 0, writer.constant(source.key), guard)
 
 
-def _called(function: Callable[[], Any]) -> Any:
-    return function()
-
-
-def _root_handled(writer: Writer, source: Source, guard: int) -> int:
-    asked = writer.step("CONST", 0, writer.constant(sys.exception), guard)
-    return writer.step("PY_STEP", asked, writer.constant(_called), guard)
-
-
 ROOTS: dict[str, Callable[[Writer, Source, int], int]] = {
     "local": lambda w, s, g: w.step("LOCAL", 0, w.argument(s.key), g),
     "cell": lambda w, s, g: w.step("CELL", 0, w.code.co_freevars.index(s.key), g),
     "global": lambda w, s, g: w.step("GLOBAL", 0, w.constant(s.key), g),
     "builtin": lambda w, s, g: w.step("BUILTIN", 0, w.constant(s.key), g),
     "function_globals": lambda w, s, g: w.step("GLOBALS", 0, 0, g),
-    "handled": _root_handled,
+    "handled": lambda w, s, g: w.step("CALL0", 0, w.constant(sys.exception), g),
     "const": _root_const,
 }
 

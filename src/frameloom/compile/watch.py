@@ -1,31 +1,39 @@
-"""How an entry learns that what a guard assumed has changed.
+"""How an entry learns that what its guards assumed has changed, for each stretch of its guard program.
 
-`CHECK` asks again at every call, in the guard program: it is always right, on every Python, for every kind of step, and the
-one answer there is so far.  Being told of changes instead (watchers of dictionaries and classes, tags of dictionaries) are
-further answers to the same question; which of them can be trusted on the running Python is to be found by a self-test.
+`READ`: the rows are run at every call.  This is always right, on every Python and for every kind of row.
+`WORDS`: the rows have held, and the words of memory that they depend on are the same since (`native/snapshot.c`): numbers of the
+states of dictionaries and classes, classes of objects, pointers in cells, functions and lists.  Only a Python that numbers every
+state of a dictionary can tell so; the native program finds out by itself, row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from frameloom.symbolic.guards import Guard
+from frameloom.native import GuardProgram
 
-CHECK = "check"
-
-
-class Division(NamedTuple):
-    """The guards of an entry by how they are kept true, each with its index among all of them."""
-
-    checked: tuple[tuple[int, Guard], ...]
+READ = "read"
+WORDS = "words"
 
 
-def strategy(guard: Guard) -> str:
-    """The way in which an entry keeps a guard true."""
-    return CHECK
+class Stretch(NamedTuple):
+    """A stretch of a guard program over the objects that hang on one root.
+
+    rows: how many instructions; words: how many words stand for them now, 0 where none do; uses: evaluations for which they
+    did; refused: the row of the stretch that words cannot tell of, or -1.
+    """
+
+    rows: int
+    words: int
+    uses: int
+    refused: int
+
+    @property
+    def strategy(self) -> str:
+        """How it is kept true as things are."""
+        return WORDS if self.words else READ
 
 
-def divide(guards: Iterable[Guard]) -> Division:
-    """Divide the guards of an entry by strategy; the order within each is kept."""
-    return Division(tuple((index, guard) for index, guard in enumerate(guards) if strategy(guard) == CHECK))
+def stretches(program: GuardProgram) -> tuple[Stretch, ...]:
+    """The stretches of a program for which words may stand, in its order."""
+    return tuple([Stretch(*described) for described in program.snapshots])
