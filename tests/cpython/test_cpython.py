@@ -1,13 +1,15 @@
 """CPython's own tests have the same outcomes when every frame runs by its entry.
 
-Every push runs a quarter of the modules in replay (`QUARTER=n` repeats it), and some of the small ones with traces that stop.
+Every push runs a quarter of the held modules in replay (`QUARTER=n` repeats it), and some of the small ones with traces that stop.
+`make test-all` runs all held modules, and some of them with traces that stop in every way.  The table of all modules, held or not,
+is made by `make test-cpython`.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from tests.cpython.modules import HELD, KNOWN, MODULES, WAYS, quarter, quarter_of_commit
+from tests.cpython.modules import HELD, HELD_IN_ALL_WAYS, KNOWN, MODULES, WAYS, quarter, quarter_of_commit
 from tests.cpython.run import compare, details
 
 STOPPED = {("test_scope", "3"), ("test_with", "1"), ("test_raise", "2"), ("test_global", "5"), ("test_dictcomps", "7")}
@@ -15,10 +17,11 @@ STOPPED = {("test_scope", "3"), ("test_with", "1"), ("test_raise", "2"), ("test_
 
 def _cases() -> list:
     quick = {*STOPPED, *((module, "replay") for module in quarter(quarter_of_commit(), HELD))}
+    all_ways = [(module, how) for module in HELD_IN_ALL_WAYS for how in WAYS]
+    cases = dict.fromkeys([*all_ways, *((module, "replay") for module in HELD), *sorted(STOPPED)])
     return [
         pytest.param(module, how, id=f"{module}-{how}", marks=() if (module, how) in quick else pytest.mark.slow)
-        for module in MODULES
-        for how in WAYS
+        for module, how in cases
     ]
 
 
