@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frameloom.codegen.plan import Break, FrameState, Plan, Return
+from frameloom.codegen.written import written
 from frameloom.symbolic.graph import Operation
 from frameloom.symbolic.layouts import layout_of
 from frameloom.symbolic.values import ABSENT, INPUT, Const, Lazy, Marker, Node, Obj, Previous, Value
@@ -113,16 +114,21 @@ def show(value: Value, plan: Plan | None) -> str:
     return SHOWN[type(value)](value, plan)
 
 
+def _source(value: Any, plan: Plan | None) -> str:
+    where = None if plan is None else (plan.program, 0, None)
+    return written(value.real.source, where)
+
+
 def _object(value: Obj, plan: Plan | None) -> str:
     if value.real is not None:
-        return str(value.real.source)
+        return _source(value, plan)
     if plan is not None and value in plan.fresh:
         return f"new{plan.fresh.index(value)}"
     return f"new {value.cls.__qualname__}"
 
 
 def _node(value: Node, plan: Plan | None) -> str:
-    return str(value.real.source) if value.target is INPUT else f"%{value.number}"
+    return _source(value, plan) if value.target is INPUT else f"%{value.number}"
 
 
 def _constant(value: Const, plan: Plan | None) -> str:
@@ -149,7 +155,7 @@ SHOWN: dict[type, Callable[[Any, Plan | None], str]] = {
     Const: _constant,
     Node: _node,
     Obj: _object,
-    Lazy: lambda value, plan: str(value.real.source),
+    Lazy: lambda value, plan: _source(value, plan),
     Marker: lambda value, plan: repr(value),
     Previous: lambda value, plan: "<handled before>",
 }

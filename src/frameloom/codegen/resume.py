@@ -104,6 +104,12 @@ def users_code(code: CodeType) -> CodeType:
     return code if made is None else made.state.code
 
 
+def awaited_code(code: CodeType) -> CodeType | None:
+    """The code of the inner frame that a resume code begins by waiting for, None for any other code object."""
+    made = _ORIGINS.get(code)
+    return None if made is None or made.waits is None else made.waits[2]
+
+
 def user_state(code: CodeType, index: int, shape: Shape) -> tuple[CodeType, int, Shape]:
     """The same state in terms of the user's code, with a slot kind for each slot that is an argument. Raises ResumeError."""
     origin = origin_of(code)

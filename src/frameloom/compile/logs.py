@@ -5,7 +5,7 @@ from __future__ import annotations
 from frameloom.codegen.render import render
 from frameloom.compile.locations import chain_of
 from frameloom.compile.pipeline import Capture
-from frameloom.compile.recompiles import written
+from frameloom.codegen.written import written
 from frameloom.diagnostics import events
 from frameloom.diagnostics.location import users_first
 from frameloom.symbolic.guards import CHECKS, Guard
@@ -19,6 +19,6 @@ def write(capture: Capture) -> None:
 
 
 def _guard(guard: Guard) -> str:
-    text = CHECKS[guard.check].text(written(guard.source), guard.payload)
+    text = CHECKS[guard.check].text(written(guard.source, guard.where), guard.payload)
     chain = users_first(chain_of(guard.where))[1]
     return f"  {text:<70}  {chain[0].place}" if chain else f"  {text}"

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import builtins
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from frameloom import config
+from frameloom.codegen.written import written
 from frameloom.compile.cache import EntryInfo
-from frameloom.compile.locations import chain_of, first_line
+from frameloom.compile.locations import caller, chain_of, first_line
+from frameloom.diagnostics.location import Location
 from frameloom.diagnostics.reports import RecompileReport
 from frameloom.symbolic.guards import PLAIN_KEYS, Guard, ordered_keys
 from frameloom.symbolic.instance_dict import instance_dict_item
 from frameloom.symbolic.real import stands_on
-from frameloom.symbolic.source import STEPS, Missing, Scope, Source
+from frameloom.symbolic.source import Missing, Scope, Source
 
 NOTHING = "nothing there"
 
@@ -83,30 +86,28 @@ def _is_or_lies_behind(source: Source | None, others: set[Source]) -> bool:
 def report(miss: Miss, code: types.CodeType, entries: int) -> RecompileReport:
     """What to tell."""
     guard = miss.guard
-    told = EXPLAINERS.get(guard.check, _unknown)(written(guard.source), _held(guard.payload), miss)
+    path = written(guard.source, guard.where)
+    told = EXPLAINERS.get(guard.check, _unknown)(path, _held(guard.payload), miss)
     chain = chain_of(guard.where)
     return RecompileReport(
-        function=code.co_qualname,
+        function=next((at.qualname for at in reversed(chain) if not at.of_library), code.co_qualname),
         entries=entries,
         limit=config.current().recompile_limit,
         check=guard.check,
-        path=str(guard.source),
+        path=path,
         old=told.old,
         new=NOTHING if miss.found is Missing else told.new,
-        chain=chain or (first_line(code),),
+        chain=chain or _place(code),
         help=told.help,
         changed=told.changed,
-        label=f"{written(guard.source)} is read here" if chain else "",
+        label=f"{path} is read here" if chain else "",
     )
 
 
-def written(source: Source) -> str:
-    """A source as the program writes it: globals and variables of closures by their names alone."""
-    if source.base is None:
-        return source.key if source.step in ("global", "builtin", "cell") else str(source)
-    if source.step == "contents" and source.base.step == "cell" or source.step == "code":
-        return written(source.base)
-    return STEPS[source.step].text(written(source.base), source.key)
+def _place(code: types.CodeType) -> tuple[Location, ...]:
+    """Where the function is that is captured, or, where that is a library's, where the program calls it."""
+    first = first_line(code)
+    return first.of_library and caller(sys._getframe()) or (first,)
 
 
 def _held(payload: Any) -> Any:
@@ -250,7 +251,7 @@ def _presence(what: str, was_there: bool) -> Told:
 
 @explains("SAME", "DISTINCT")
 def _aliases(path: str, payload: Any, miss: Miss) -> Told:
-    others = ", ".join(map(written, payload if isinstance(payload, tuple) else (payload,)))
+    others = ", ".join(written(other, miss.guard.where) for other in (payload if isinstance(payload, tuple) else (payload,)))
     one = miss.guard.check == "SAME"
     words = ("one object", "different objects")
     return Told(f"{path} and {others} are {words[one]} now", words[not one], words[one],

@@ -10,7 +10,7 @@ import torch
 from torch import fx
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
-from frameloom.compile.recompiles import written
+from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
 from frameloom.pytorch import guards, inputs, shapes
 from frameloom.pytorch.arguments import fill, nodes_in
@@ -96,7 +96,7 @@ def placeholder_name(node: Node) -> str:
     """A name that reads like the path of the input, the tables of modules left out."""
     if node.source is None:
         return "drawn"
-    path = TABLES.sub("", written(node.source))
+    path = TABLES.sub("", written(node.source, node.where))
     text = re.sub(r"\W+", "_", path).strip("_").lower() or "given"
     return f"{text}_" if keyword.iskeyword(text) or text[0].isdigit() or text == "self" else text
 

@@ -11,9 +11,9 @@ from frameloom.codegen.resume import state_of
 from frameloom.compile.hook import break_report
 from frameloom.compile.locations import chain_of, first_line
 from frameloom.compile.pipeline import Capture
-from frameloom.compile.recompiles import written
+from frameloom.codegen.written import is_state, written
 from frameloom.compile.trace import Trace
-from frameloom.diagnostics.location import users_first
+from frameloom.diagnostics.location import Location, users_first
 from frameloom.report.frames import Check, FrameExplanation, source_lines
 from frameloom.symbolic.guards import CHECKS, Guard
 
@@ -63,9 +63,20 @@ def _name(code: types.CodeType) -> str:
 
 
 def _check(guard: Guard) -> Check:
-    text = CHECKS[guard.check].text(written(guard.source), guard.payload)
+    text = CHECKS[guard.check].text(written(guard.source, guard.where), guard.payload)
     library, chain = users_first(chain_of(guard.where))
-    return Check(text, chain[0] if chain else None, _is_of_code(guard) or guard.check in LOOK_UPS and (bool(library) or _is_private(guard)))
+    return Check(text, chain[0] if chain else None, _is_of_code(guard) or _passes_by(guard, bool(library) or _of_library(chain)))
+
+
+def _of_library(chain: tuple[Location, ...]) -> bool:
+    return bool(chain) and chain[0].of_library
+
+
+def _passes_by(guard: Guard, in_library: bool) -> bool:
+    """Whether a check is of what is looked up on the way to something else: by libraries, or of what is private."""
+    if guard.check == "IS":
+        return in_library and type(guard.source.key) is str and guard.source.base is None
+    return guard.check in LOOK_UPS and (in_library or _is_private(guard) or guard.payload is types.CellType)
 
 
 LOOK_UPS = frozenset(
@@ -75,7 +86,11 @@ LOOK_UPS = frozenset(
 
 
 def _is_of_code(guard: Guard) -> bool:
-    return guard.check != "RETURNS" and guard.source.root().step in ("const", "function_globals")
+    if guard.check == "RETURNS":
+        return False
+    return guard.source.root().step in ("const", "function_globals") or is_state(guard.source, guard.where) or (
+        guard.check == "TYPE" and guard.payload is types.FunctionType
+    )
 
 
 def _is_private(guard: Guard) -> bool:
