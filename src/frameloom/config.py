@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -127,13 +127,15 @@ def patch(**changes: Any) -> contextlib.AbstractContextManager[Config]:
     """Change settings inside a `with` block, or inside a function when used as a decorator.
 
     Takes the fields of `Config` by name and gives the settings in force inside.  `logs` may be any iterable of channel
-    names.  Raises TypeError for an unknown setting, and what `Config` raises for a wrong value, before anything changes.
+    names, or text as in `FRAMELOOM_LOGS`.  Raises TypeError for an unknown setting, and what `Config` raises for a wrong value, before anything changes.
     """
     unknown = sorted(set(changes).difference(FIELDS))
     if unknown:
         raise TypeError(f"no setting {', '.join(map(repr, unknown))}; there are {', '.join(FIELDS)}")
     logs = changes.get("logs")
-    if logs is not None and not isinstance(logs, (str, frozenset)):
+    if isinstance(logs, str):
+        changes["logs"] = _parse_channels(logs)
+    elif isinstance(logs, Iterable):
         changes["logs"] = frozenset(logs)
     dataclasses.replace(current(), **changes)
     return _patched(changes)

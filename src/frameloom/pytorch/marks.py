@@ -23,8 +23,10 @@ def mark_static(tensor: torch.Tensor, dimension: int | Iterable[int] | None = No
 def _mark(tensor: torch.Tensor, name: str, dimension: int | Iterable[int]) -> None:
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"dimensions are marked on a tensor, not on an object of class {type(tensor).__qualname__}")
-    wanted = (dimension,) if isinstance(dimension, int) else tuple(dimension)
+    wanted = tuple(dimension) if isinstance(dimension, Iterable) else (dimension,)
     for each in wanted:
+        if type(each) is not int:
+            raise TypeError(f"a dimension is a whole number, not {each!r}")
         if not -tensor.dim() <= each < tensor.dim():
             raise IndexError(f"a tensor of {tensor.dim()} dimensions has no dimension {each}")
     known = getattr(tensor, name, frozenset())

@@ -22,16 +22,19 @@ _BACKENDS: dict[str, Backend] = {}
 
 def register_backend(name: str | Backend | None = None, compiler: Backend | None = None) -> Any:
     """Make a backend known by name.  As a function `register_backend("mine", compile_it)`, or as a decorator, with or without
-    a name (the function's own otherwise).  Gives the backend back.  Raises TypeError for a backend that cannot be called.
+    a name (the function's own otherwise).  Gives the backend back.  A name that is taken stands for
+    the new backend from then on.  Raises TypeError for a backend that cannot be called, and for a name that is no string.
     """
     if callable(name) and compiler is None:
         return register_backend(name.__name__, name)
+    if name is not None and (not isinstance(name, str) or not name):
+        raise TypeError(f"the name of a backend is a string, not {name!r}")
     if compiler is None:
         return lambda function: register_backend(name or function.__name__, function)
     if not callable(compiler):
         raise TypeError(f"a backend is a callable (gm, example_inputs), not {type(compiler).__qualname__}")
-    if not isinstance(name, str) or not name:
-        raise TypeError("the name of a backend is a string")
+    if name is None:
+        raise TypeError("a backend is registered under a name")
     _BACKENDS[name] = compiler
     return compiler
 
