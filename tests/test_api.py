@@ -234,6 +234,10 @@ def test_marks_are_for_dimensions_of_tensors() -> None:
         frameloom.mark_dynamic(3, 0)
     with pytest.raises(IndexError, match="no dimension 5"):
         frameloom.mark_dynamic(torch.ones(2), 5)
+    with pytest.raises(TypeError, match="a dimension is a whole number, not 'a'"):
+        frameloom.mark_dynamic(torch.ones(2), "a")
+    with pytest.raises(TypeError, match="a dimension is a whole number, not None"):
+        frameloom.mark_dynamic(torch.ones(2), None)
 
 
 def test_a_backend_that_gives_nothing_to_call_is_named() -> None:
@@ -320,6 +324,40 @@ def test_a_module_in_a_module() -> None:
 
 
 # -- looking ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_name_of_a_backend_is_text() -> None:
+    with pytest.raises(TypeError, match="the name of a backend is a string, not 3"):
+        frameloom.register_backend(3)
+
+
+def test_explain_says_why_nothing_was_captured() -> None:
+    def doubled(x):
+        yield x * 2
+
+    explanation = frameloom.explain(doubled)(torch.ones(2))
+    assert [report.kind.code for report in explanation.eager] == ["FL908"]
+    assert "running eager FL908" in str(explanation)
+
+
+def test_a_resume_function_calls_its_values_as_the_program_does() -> None:
+    def inner(x, limit):
+        if x.sum() > 0:
+            return x * limit
+        return x
+
+    def outer(x, limit):
+        return inner(x, limit) + 1
+
+    explanation = frameloom.explain(outer)(torch.ones(2), 5)
+    checks = [check.text for check in explanation.frames[1].checks if not check.detail]
+    assert "limit == 5" in checks and not any(".resume" in check for check in checks)
+    assert "def forward(self, x)" in explanation.frames[1].graph
+    frameloom.reset()
+    compiled = frameloom.compile(outer, backend="eager")
+    compiled(torch.ones(2), 5)
+    compiled(torch.ones(2), 6)
+    assert set(frameloom.stats().recompiles) == {"EQUAL limit"}
 
 
 def test_explain() -> None:

@@ -47,6 +47,15 @@ def test_patch_holds_inside_and_nests() -> None:
     assert config.current().recompile_limit == Config().recompile_limit
 
 
+def test_patch_takes_channels_as_the_environment_has_them() -> None:
+    with config.patch(logs="graph, breaks") as inner:
+        assert inner.logs == {"graph", "breaks"}
+    with pytest.raises(ValueError, match="no channel 'brakes'; there are breaks"):
+        config.patch(logs="brakes")
+    with pytest.raises(TypeError, match="frozenset"):
+        config.patch(logs=3)
+
+
 def test_patch_ends_with_an_exception() -> None:
     with pytest.raises(ZeroDivisionError), config.patch(strict=not config.current().strict):
         1 / 0

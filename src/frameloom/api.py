@@ -217,9 +217,10 @@ def explain(function: Any, **options: Any) -> Callable[..., Explanation]:
         from frameloom.report.explanation import Explanation
 
         frames: list = []
-        call = _eager_only(function, reason) if reason is not None else _explaining(recipe, function, frames)
-        result = call(*args, **kwargs)
-        return Explanation(getattr(function, "__qualname__", type(function).__qualname__), tuple(frames), result)
+        with events.eager_here() as eager:
+            call = _eager_only(function, reason) if reason is not None else _explaining(recipe, function, frames)
+            result = call(*args, **kwargs)
+        return Explanation(getattr(function, "__qualname__", type(function).__qualname__), tuple(frames), result, tuple(eager))
 
     return explained
 

@@ -232,7 +232,7 @@ ROWS = (
     BreakKind(
         "FL314", "higher-order operator",
         "Operators that take functions need captured bodies of their own, which is not modelled.",
-        "write the loop or branch in Python where its condition is a constant"),
+        "compile the functions that it takes, or write its branch or loop in Python"),
     BreakKind(
         "FL315", "distributed communication",
         "Collectives meet other processes, in an order that all of them must share.",

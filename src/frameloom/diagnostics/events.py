@@ -153,6 +153,20 @@ def listen(listener: Listener) -> Iterator[None]:
             _listeners = tuple(other for other in _listeners if other is not listener)
 
 
+@contextlib.contextmanager
+def eager_here() -> Iterator[list[BreakReport]]:
+    """Collect why frames ran eagerly inside the block in this thread, each reason once for a place."""
+    found: list[BreakReport] = []
+    thread = threading.get_ident()
+
+    def listener(kind: str, data: dict[str, Any]) -> None:
+        if kind == "eager" and threading.get_ident() == thread and data["report"] not in found:
+            found.append(data["report"])
+
+    with listen(listener):
+        yield found
+
+
 def _emit(kind: str, **data: Any) -> None:
     for listener in _listeners:
         listener(kind, data)

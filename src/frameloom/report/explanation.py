@@ -13,13 +13,15 @@ from frameloom.report.frames import FrameExplanation, counted
 class Explanation:
     """What one call of a compiled function was made into.
 
-    title: names the function.  frames: in the order of their capture.  result: what the call returned.
+    title: names the function.  frames: in the order of their capture.  result: what the call returned.  eager: why something
+    ran eagerly that might have been captured.
     `str()` gives the text, `html(path)` writes a page.
     """
 
     title: str
     frames: tuple[FrameExplanation, ...]
     result: Any = None
+    eager: tuple[BreakReport, ...] = ()
 
     @property
     def graphs(self) -> int:
@@ -38,10 +40,10 @@ class Explanation:
                           f"captured in {sum(frame.seconds for frame in self.frames):.2f} s"])
 
     def __str__(self) -> str:
-        return text.render(self.title, self.summary, self.frames)
+        return text.render(self.title, self.summary, self.frames, self.eager)
 
     def html(self, path: str) -> None:
         """Write the explanation as one self-contained page.  Raises OSError, and MissingDependency without jinja2."""
-        page = html.render(self.title, self.summary, self.frames)
+        page = html.render(self.title, self.summary, self.frames, self.eager)
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)

@@ -33,7 +33,7 @@ class Part(NamedTuple):
     breaks_elsewhere: tuple[BreakReport, ...]
 
 
-def render(title: str, summary: str, frames: Iterable[FrameExplanation]) -> str:
+def render(title: str, summary: str, frames: Iterable[FrameExplanation], eager: Iterable[BreakReport] = ()) -> str:
     """The page as text.  Raises MissingDependency where jinja2 is not installed."""
     try:
         from jinja2 import Environment, StrictUndefined
@@ -41,7 +41,8 @@ def render(title: str, summary: str, frames: Iterable[FrameExplanation]) -> str:
         raise MissingDependency("jinja2", "an explanation as HTML", extra="report") from None
     source = resources.files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(source).render(title=title, summary=summary, parts=[_part(frame) for frame in frames])
+    parts = [_part(frame) for frame in frames]
+    return environment.from_string(source).render(title=title, summary=summary, parts=parts, eager=tuple(eager))
 
 
 def _part(frame: FrameExplanation) -> Part:

@@ -4,12 +4,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from frameloom.diagnostics.reports import BreakReport
 from frameloom.report.frames import Check, FrameExplanation, counted
 
 
-def render(title: str, summary: str, frames: Iterable[FrameExplanation]) -> str:
-    """An explanation as text: for each frame its checks, graph, effects, exit and breaks."""
-    blocks = [f"{title}: {summary}", *("\n".join(_frame(frame)) for frame in frames)]
+def render(title: str, summary: str, frames: Iterable[FrameExplanation], eager: Iterable[BreakReport] = ()) -> str:
+    """An explanation as text: why something ran eagerly, and for each frame its checks, graph, effects, exit and breaks."""
+    blocks = [f"{title}: {summary}", *(report.render() for report in eager), *("\n".join(_frame(frame)) for frame in frames)]
     return "\n\n".join(blocks)
 
 
