@@ -81,7 +81,7 @@ def test_patch_is_not_seen_by_other_threads() -> None:
 
 @pytest.mark.parametrize(("changes", "error"), [
     ({"speed": 1}, TypeError), ({"strict": 1}, TypeError), ({"recompile_limit": True}, TypeError),
-    ({"recompile_limit": -1}, ValueError), ({"logs": ["brakes"]}, ValueError), ({"logs": "graph"}, TypeError),
+    ({"recompile_limit": -1}, ValueError), ({"logs": ["brakes"]}, ValueError), ({"logs": "brakes"}, ValueError), ({"logs": 3}, TypeError),
     ({"events": 3}, TypeError),
 ])
 def test_wrong_settings_are_refused_before_anything_changes(changes, error) -> None:
