@@ -179,3 +179,21 @@ def test_no_more_is_observed_than_the_result_tells(program, given, expected):
     trace = capture(program, (given,))
     guards = [guard for guard in trace.session.guards.values() if guard.source.root().step == "local"]
     assert [str(guard) for guard in guards] == expected
+
+
+def test_the_length_of_a_large_container_observes_no_more_of_it() -> None:
+    def program(d, items):
+        d["new"] = 1
+        d[0] = "replaced"
+        del d[1]
+        found = d.get(2), d.get("zz")
+        items.append(7)
+        return len(d), len(items), found, bool(d)
+
+    counts = set()
+    for size in (10, 10_000):
+        given = (dict.fromkeys(range(size), 5), list(range(size)))
+        trace = capture(program, given)
+        counts.add(len(trace.session.guards))
+        assert perform(trace)[:2] == (size, size + 1)
+    assert len(counts) == 1

@@ -57,8 +57,12 @@ def append(session: Any, body: ListBody, value: Value) -> None:
 
 
 def length(session: Any, body: ListBody) -> int:
-    """The number of items."""
-    return len(materialise(session, body))
+    """The number of items; of a real list that was not looked at, only its length is observed."""
+    if body.items is not None:
+        return len(body.items)
+    count = list.__len__(body.real.object)
+    session.guard("LENGTH", body.real.source, count)
+    return count + len(body.tail)
 
 
 def early(session: Any, body: ListBody, index: int) -> Value | None:
