@@ -21,6 +21,8 @@ def contains(m: Machine, container: Value, item: Value, link: Link | None = None
         if found is not NOT_HANDLED:
             return found
     slot = m.observe.type_lookup(container.cls, "__contains__")
+    if type(slot) is Const and slot.value is None:
+        raise m.error(TypeError, f"'{container.cls.__name__}' object is not a container")
     if slot is not ABSENT:
         return truth(m, _call_slot(m, slot, container, [item]))
     iterator = iterate(m, container)

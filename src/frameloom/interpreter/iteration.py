@@ -29,9 +29,10 @@ def iterate(m: Machine, value: Value) -> Value:
         if found is not NOT_HANDLED:
             return found
     slot = m.observe.type_lookup(value.cls, "__iter__")
-    if slot is not ABSENT:
+    blocked = type(slot) is Const and slot.value is None
+    if slot is not ABSENT and not blocked:
         return _call_slot(m, slot, value, [])
-    if m.observe.type_lookup(value.cls, "__getitem__") is ABSENT:
+    if blocked or m.observe.type_lookup(value.cls, "__getitem__") is ABSENT:
         raise m.error(TypeError, f"'{value.cls.__name__}' object is not iterable")
     return m.session.alloc(iterators.SEQUENCE_ITERATOR, SequenceIterator(value, 0))
 

@@ -57,12 +57,8 @@ def append(session: Any, body: ListBody, value: Value) -> None:
 
 
 def length(session: Any, body: ListBody) -> int:
-    """The number of items; of a real list that was not looked at, only its length is observed."""
-    if body.items is not None:
-        return len(body.items)
-    count = list.__len__(body.real.object)
-    session.guard("LENGTH", body.real.source, count)
-    return count + len(body.tail)
+    """The number of items."""
+    return len(materialise(session, body))
 
 
 def early(session: Any, body: ListBody, index: int) -> Value | None:
