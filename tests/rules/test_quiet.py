@@ -435,7 +435,7 @@ def test_none_blocks_an_operation():
         except TypeError as error:
             return str(error)
 
-    whole(lambda: [tried(lambda: 1 + Blocked()), tried(lambda: Blocked() == 1), tried(lambda: len(Blocked()))])
+    compared(lambda: [tried(lambda: 1 + Blocked()), tried(lambda: Blocked() == 1), tried(lambda: len(Blocked()))], (), 2, tuple)
 
 
 class Huge:
@@ -568,3 +568,15 @@ def test_functions_that_measure_memory_see_what_eager_has():
         assert _runs(sized) == [sized(), sized()]
     finally:
         gc.enable()
+
+
+def test_texts_that_the_program_makes_stay_other_objects():
+    import operator
+
+    def told():
+        first = second = "xyzpdq"
+        made = first[:3] + second[3:]
+        spaced, again = "a b c", " ".join(["a", "b", "c"])
+        return operator.is_(first, made), first is second, operator.is_(spaced, again), made == first
+
+    assert _runs(told) == [told(), told()] == [(False, True, False, True)] * 2

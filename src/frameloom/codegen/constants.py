@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frameloom.bytecode.emitter import Emitter
+from frameloom.symbolic.instance_dict import is_the_one
 from frameloom.symbolic.kinds import ATOMS, DEFINED_METHOD
 from frameloom.symbolic.real import flags_of, stands_on
 
@@ -69,6 +70,10 @@ _RULES: dict[type, Callable[[Any], bool]] = {
 }
 
 
+_SHARED = frozenset({str, bytes, int})
+"""classes of constants of which a code object has one for each value"""
+
+
 class EntryEmitter(Emitter):
     """An emitter whose constants go through slots where they must.
 
@@ -82,6 +87,7 @@ class EntryEmitter(Emitter):
         self._slot_of: dict[int, Any] = {}
         self._kept: list[Any] = []  # so that no id is used again
         self.filled: list[tuple[Any, Any]] = []
+        self._first: dict[tuple, Any] = {}
         self._count = 0
 
     def temporary(self) -> int:
@@ -95,12 +101,21 @@ class EntryEmitter(Emitter):
         return self.scratch(name), name
 
     def load_const(self, value: Any) -> None:
-        if lives_for_ever(value):
+        if lives_for_ever(value) and not self._would_be_another(value):
             super().load_const(value)
         else:
             get = self._slot_for(value).get
             self.load_callable(lambda: super(EntryEmitter, self).load_const(get))
             self.call(0)
+
+    def _would_be_another(self, value: Any) -> bool:
+        """Whether a code object would have another object of equal value for a constant: it has one of each, and the interned one
+        of texts that look like names.  The program may have made this one, and tell them apart."""
+        if type(value) not in _SHARED or type(value) is int and -5 <= value <= 256 or type(value) is not int and len(value) < 2:
+            return False
+        if self._first.setdefault((type(value), value), value) is not value:
+            return True
+        return type(value) is str and value.isascii() and value.replace("_", "a").isalnum() and not is_the_one(value)
 
     def begin_call(self, function: Any) -> None:
         if not lives_for_ever(function):

@@ -186,8 +186,6 @@ def _is_not_implemented(value: Value) -> bool:
 
 def _call_slot(m: Machine, slot: Value, receiver: Value, args: list[Value], link: Link | None = None) -> Value:
     """Call a special method found on the class of `receiver`."""
-    if slot.cls in ATOMS:
-        raise m.error(TypeError, f"'{slot.cls.__name__}' object is not callable")  # None blocks an operation
     if type(slot) is Const and slot.value not in RULES and not m.domain.records(slot.value):
         return _c_slot(m, slot.value, receiver, args)
     if slot.cls in SIMPLE:

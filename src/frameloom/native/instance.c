@@ -147,7 +147,16 @@ instance_dict_names(PyObject *Py_UNUSED(module), PyObject *object)
     return PyTuple_New(0);
 }
 
+static PyObject *
+is_interned(PyObject *Py_UNUSED(module), PyObject *text)
+{
+    return PyBool_FromLong(PyUnicode_Check(text) && PyUnicode_CHECK_INTERNED(text));
+}
+
 PyMethodDef instance_methods[] = {
+    {"is_interned", is_interned, METH_O,
+     "is_interned(text, /)\n--\n\n"
+     "Whether a str is the one object that CPython keeps for its value."},
     {"class_lookup", (PyCFunction)(void (*)(void))class_lookup, METH_FASTCALL,
      "class_lookup(cls, name, default, /)\n--\n\n"
      "What is found under a name along the classes of `cls`, unbound, or the default. Raises\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.native import class_lookup, instance_dict_get, instance_dict_names
+from frameloom.native import class_lookup, instance_dict_get, instance_dict_names, is_interned
 from frameloom.symbolic.signals import GraphBreak
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
@@ -29,6 +29,11 @@ def class_item(cls: type, name: str) -> Any:
         return class_lookup(cls, name, MISSING)
     except LookupError:
         raise GraphBreak("FL112", f"a class of {type.__repr__(cls)} has names that are no strings") from None
+
+
+def is_the_one(text: str) -> bool:
+    """Whether a text is the one object that CPython keeps for its value."""
+    return is_interned(text)
 
 
 def instance_names(obj: Any) -> tuple | None:
