@@ -252,7 +252,7 @@ def _mro_lookup(cls: type, name: str) -> Any:
 def _descriptor(base: Any, descriptor: Any) -> Any:
     try:
         return descriptor.__get__(base, type(base))
-    except (AttributeError, ValueError) as error:
+    except (AttributeError, ValueError, TypeError) as error:  # TypeError: the descriptor is of another class
         raise Missing(str(error)) from None
 
 
@@ -260,7 +260,7 @@ def _sequence_item(base: Any, index: int) -> Any:
     storage = list if stands_on(base, list) else tuple
     try:
         return storage.__getitem__(base, index)
-    except IndexError as error:
+    except (IndexError, TypeError) as error:  # TypeError: it is no sequence of this kind
         raise Missing(index) from error
 
 
