@@ -445,3 +445,9 @@ def test_two_arguments_of_other_classes_at_once() -> None:
     pairs = [([1, 2], [1, 2]), (1, 2), ("a", [1]), ({"a": 1}, {"a": 1}), ((1,), (1,)), (None, 3), ([1], 5), (slice(1), slice(1))]
     with config.patch(strict=True, recompile_limit=20):
         assert [call(a, b) for a, b in pairs] == [a == b for a, b in pairs]
+
+
+def test_a_guard_on_a_number_with_very_many_digits_can_be_told() -> None:
+    call = Compiled(anything)
+    with config.patch(strict=True):
+        assert [call(number) for number in (10**5000, 10**5001, -(10**5002))] == [10**5000, 10**5001, -(10**5002)]

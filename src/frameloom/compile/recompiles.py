@@ -15,7 +15,7 @@ from frameloom.compile.cache import EntryInfo
 from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.diagnostics.location import Location
 from frameloom.diagnostics.reports import RecompileReport
-from frameloom.symbolic.guards import PLAIN_KEYS, Guard, ordered_keys
+from frameloom.symbolic.guards import PLAIN_KEYS, Guard, literal, ordered_keys
 from frameloom.symbolic.instance_dict import instance_dict_item
 from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
@@ -119,7 +119,7 @@ def shown(value: Any) -> str:
     if value is Missing:
         return NOTHING
     if type(value) in PLAIN_KEYS and type(value) is not tuple:
-        return repr(value)
+        return literal(value)
     if stands_on(value, type):
         return f"class {QUALNAME.__get__(value)}"
     describe = DESCRIPTIONS.get(type(value))

@@ -99,11 +99,19 @@ def _type_attribute_absent(cls: type, name: str) -> bool:
     return class_item(cls, name) is MISSING
 
 
+def literal(value: Any) -> str:
+    """The text of a constant; of a number that has more digits than Python allows, in hexadecimal."""
+    return hex(value) if type(value) is int and value.bit_length() > MOST_BITS else repr(value)
+
+
+MOST_BITS = 2000
+
+
 def _short(value: Any) -> str:
     if stands_on(value, type):
         return QUALNAME.__get__(value)
     if type(value) in PLAIN_KEYS:
-        text = repr(value)
+        text = literal(value)
         return text if len(text) <= 60 else text[:57] + "..."
     if stands_on(value, types.FunctionType, types.BuiltinFunctionType):
         return value.__qualname__
