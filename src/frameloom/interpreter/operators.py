@@ -196,6 +196,8 @@ def _call_slot(m: Machine, slot: Value, receiver: Value, args: list[Value], link
 def _c_slot(m: Machine, slot: Any, receiver: Value, args: list[Value]) -> Value:
     """A slot in C without a rule: folded on constants, NotImplemented where a number meets a foreign class."""
     values = [receiver, *args]
+    if type(slot) in ATOMS:  # a class takes an operation away with None; what CPython says then differs from one to the next
+        raise GraphBreak("FL102", f"a special method of {receiver.cls.__name__} that is {slot!r}")
     if all(type(value) is Const for value in values):
         return m.fold(slot, *(value.value for value in values))
     if type(receiver) is Const and slot in MEETS_PLAIN:
