@@ -53,6 +53,8 @@ def heard(kind: str, call: Any, *args: Any) -> list[dict]:
     ([1], [1, 2], "LENGTH", "a", "2"),
     ([1], (1,), "TYPE", "a", "class tuple"),
     ({"n": 1}, {"m": 1}, "KEYS", "a", "['m']"),
+    ({1: 1}, {True: 1}, "KEYS", "a", "[True]"),
+    ({0.0: 1}, {-0.0: 1}, "KEYS", "a", "[-0.0]"),
     (int, str, "IS", "a", "class str"),
 ])
 def test_a_recompile_says_what_changed(first, second, check, path, new) -> None:
@@ -64,6 +66,7 @@ def test_a_recompile_says_what_changed(first, second, check, path, new) -> None:
     (data,) = heard("recompile", call, second)
     report = data["report"]
     assert (report.check, report.path, report.new) == (check, path, new)
+    assert repr(call(first)) == repr(function(first)) and repr(call(second)) == repr(function(second))
     assert report.function.endswith("function")
     assert report.chain[0].lineno == function.__code__.co_firstlineno + 1
     assert events.stats().recompiles == {f"{check} {path}": 1}

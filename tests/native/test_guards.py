@@ -417,6 +417,16 @@ def test_keys_by_value():
         assert check(store, "NO_KEY", key)
 
 
+@pytest.mark.parametrize("other", [True, 1.0, (1,), -0.0, 0.0, (True, 0.0), (1, -0.0), 0j, complex(0.0, -0.0), float("nan")])
+@pytest.mark.parametrize("key", [1, 0.0, (1, 0.0), complex(0.0, 0.0), float("nan")])
+def test_keys_that_are_one_key_to_a_dict_are_told_apart_where_they_are_looked_at(key, other):
+    """The keys of a dictionary or a set that a program went through must come out as they are: 1 is not True."""
+    same = repr(key) == repr(other)
+    assert check({other: "value"}, "DICT_KEYS", (key,)) == same
+    assert check(OrderedDict({other: "value"}), "ODICT_KEYS", (key,)) == same
+    assert check({other}, "SET_ORDER", (key,)) == same
+
+
 def test_a_dict_through_all_its_lives():
     """Shared keys, own keys, general keys, deletions, growth over the widths of the index table."""
     for count in (1, 5, 6, 30, 31, 100, 200, 300, 70_000):

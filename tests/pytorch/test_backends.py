@@ -172,3 +172,33 @@ def test_options_of_inductor():
         settings(None, {"no_such_option": 1})
     with pytest.raises(errors.WrongOption):
         settings(None, {"max_autotune": "yes"})
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", lambda gm, inputs: gm])
+def test_hooks_for_all_modules_do_not_see_the_graph(backend):
+    """There is no module in the program, so a hook for every module has nothing to be called with."""
+    seen = []
+    hooks = torch.nn.modules.module
+    handles = [
+        hooks.register_module_forward_pre_hook(lambda module, args: seen.append(type(module))),
+        hooks.register_module_forward_hook(lambda module, args, result: seen.append(type(module))),
+    ]
+    try:
+        compiled = frameloom.compile(lambda x: x.sin() + x.sum(), backend=backend)
+        for _ in range(3):
+            torch.testing.assert_close(compiled(torch.ones(3)), torch.ones(3).sin() + 3)
+    finally:
+        for handle in handles:
+            handle.remove()
+    assert seen == [] and frameloom.stats().ops > 0
+
+
+def test_a_hook_that_a_backend_sets_on_its_graph_is_called():
+    seen = []
+
+    def hooked(gm, example_inputs):
+        gm.register_forward_hook(lambda module, args, result: seen.append(len(args)))
+        return gm
+
+    frameloom.compile(lambda x: x + 1, backend=hooked)(torch.ones(3))
+    assert seen == [1]

@@ -97,6 +97,45 @@ safe_equal(PyObject *one, PyObject *other)
     return family == TUPLE ? tuples_equal(one, other) : compare_in_c(one, other);
 }
 
+static inline int
+same_bits(double one, double other)
+{
+    return (one != one && other != other) || memcmp(&one, &other, sizeof one) == 0;
+}
+
+/* Equal keys may be told apart once they are looked at: 1, True and 1.0 are
+ * one key to a dict, and so are 0.0 and -0.0, or tuples of such. */
+static int
+same_key(PyObject *one, PyObject *other)
+{
+    if (one == other) {
+        return 1;
+    }
+    if (Py_TYPE(one) != Py_TYPE(other)) {
+        return 0;
+    }
+    if (PyFloat_CheckExact(one)) {
+        return same_bits(PyFloat_AS_DOUBLE(one), PyFloat_AS_DOUBLE(other));
+    }
+    if (PyComplex_CheckExact(one)) {
+        Py_complex a = ((PyComplexObject *)one)->cval, b = ((PyComplexObject *)other)->cval;
+        return same_bits(a.real, b.real) && same_bits(a.imag, b.imag);
+    }
+    if (!PyTuple_CheckExact(one)) {
+        return safe_equal(one, other) == 1;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(one);
+    if (count != PyTuple_GET_SIZE(other)) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!same_key(PyTuple_GET_ITEM(one, i), PyTuple_GET_ITEM(other, i))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* ---- dicts ---- */
 
 static inline Py_ssize_t
@@ -217,7 +256,7 @@ dict_keys_are(PyObject *dict, PyObject *keys)
     PyObject *key;
     for (Py_ssize_t i = 0; i < count; i++) {
         if (!PyDict_Next(dict, &position, &key, NULL)
-            || safe_equal(key, PyTuple_GET_ITEM(keys, i)) != 1) {
+            || !same_key(key, PyTuple_GET_ITEM(keys, i))) {
             return 0;
         }
     }
@@ -318,7 +357,7 @@ odict_keys_are(PyObject *odict, PyObject *keys)
     int same = iterator != NULL;
     for (Py_ssize_t i = 0; same && i < count; i++) {
         key = Py_TYPE(iterator)->tp_iternext(iterator);
-        same = key != NULL && safe_equal(key, PyTuple_GET_ITEM(keys, i)) == 1;
+        same = key != NULL && same_key(key, PyTuple_GET_ITEM(keys, i));
         Py_XDECREF(key);
     }
     Py_XDECREF(iterator);
@@ -391,7 +430,7 @@ set_order_is(PyObject *set, PyObject *elements)
     Py_hash_t hash;
     for (Py_ssize_t i = 0; i < count; i++) {
         if (!_PySet_NextEntry(set, &position, &element, &hash)
-            || safe_equal(element, PyTuple_GET_ITEM(elements, i)) != 1) {
+            || !same_key(element, PyTuple_GET_ITEM(elements, i))) {
             return 0;
         }
     }

@@ -86,7 +86,26 @@ def build_module(live: list[Node], given: list[Node], outputs: list[Node]) -> fx
         else:
             made[node] = graph.call_function(target, args, kwargs)
     graph.output(tuple([made[node] for node in outputs]))
-    return _LazyGraphModule(torch.nn.Module(), graph, "Captured")
+    return CapturedModule(torch.nn.Module(), graph, "Captured")
+
+
+class CapturedModule(_LazyGraphModule):
+    """The module that a backend is given.  It is none of the user's modules, so that the hooks which
+    `register_module_forward_hook` and its kin set for all modules do not see it, however it is called."""
+
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        if own_hooks(self):  # a backend's
+            self.real_recompile()  # else the first call of `forward` is another call of the module
+            return super()._call_impl(*args, **kwargs)
+        return self.forward(*args, **kwargs)
+
+
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+def own_hooks(module: torch.nn.Module) -> bool:
+    """Whether somebody has set hooks on just this module."""
+    return any(getattr(module, name) for name in HOOKS)
 
 
 TABLES = re.compile(r"\._(parameters|buffers|modules)\b")
