@@ -9,7 +9,7 @@ from frameloom.bytecode.flow import PREVIOUS, VALUE
 from frameloom.codegen.resume import HIDDEN, awaited_code, state_of
 from frameloom.symbolic.source import STEPS, Source
 
-INTERMEDIATE = "an intermediate value"
+INTERMEDIATE = "<intermediate value>"
 HANDLED = "the exception handled here"
 STATE = "the state of a suspended call"
 
