@@ -6,6 +6,7 @@ import torch
 
 import frameloom
 from frameloom import errors
+from frameloom.diagnostics import events
 from frameloom.pytorch.backends import registry
 
 pytestmark = pytest.mark.torch
@@ -106,6 +107,23 @@ def test_grad_mode_inside_a_graph():
         fixed, tracked = frameloom.compile(mixed, backend=backend)(x)
         assert (fixed.requires_grad, tracked.requires_grad) == (False, True)
         assert torch.is_grad_enabled()
+
+
+def test_a_backend_that_leaves_gradients_off_does_so_for_nobody_else():
+    def running(gm, example_inputs):
+        gm(*example_inputs)
+        return gm
+
+    def ended(x):
+        with torch.no_grad():
+            fixed = x * 2
+            frameloom.graph_break()
+        return fixed
+
+    modes = []
+    with events.listen(lambda kind, data: modes.append(torch.is_grad_enabled()) if kind == "break" else None):
+        frameloom.compile(ended, backend=running)(torch.ones(2))
+    assert modes == [True]
 
 
 def test_a_backend_that_fails_is_named():

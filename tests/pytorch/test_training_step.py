@@ -111,6 +111,12 @@ def test_numbers_of_all_parameters_in_one_tensor() -> None:
     assert_same(train(make, frameloom.compile(backend="eager"), steps=4), expected)
 
 
+def test_beside_another_compiler() -> None:
+    """Once torch.compile has run in a process, parts of torch's optimizers are wrapped to keep it out."""
+    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1))
+    test_step("adam", "eager")
+
+
 def test_gradients_set_to_zero() -> None:
     with reference():
         expected = train(OPTIMIZERS["momentum"], lambda step: step, to_none=False, steps=4)

@@ -65,7 +65,7 @@ def all_misses(misses: tuple, scope: Scope, checks: frozenset[str]) -> Iterator[
             continue
         unlike: set[Source] = set()
         for index, guard in enumerate(info.guards):
-            if _is_or_lies_behind(guard.source, unlike) or guard.holds(scope):
+            if _is_or_lies_behind(guard.source, unlike) or guard._replace(payload=_held(guard.payload)).holds(scope):
                 continue
             if guard.check not in checks:
                 unlike.add(guard.source)

@@ -66,9 +66,10 @@ def call_function(m: Machine, fn: Obj, args: list[Value], kwargs: dict[str, Valu
     named = NAMED_RULES.get(code.co_qualname)
     if named is not None and functions.globals_of(session, fn).get("__name__") == named[0]:
         return named[1](m, *args, **kwargs)
-    wrapper = WRAPPERS.get(code.co_qualname)
-    if wrapper is not None and functions.globals_of(session, fn).get("__name__") == wrapper[0]:
-        return invoke(m, _free_variable(m, fn, code, wrapper[1]), args, kwargs, link)
+    if code.co_qualname in WRAPPERS:
+        wrapped = _wrapped(m, fn, code)
+        if wrapped is not None:
+            return invoke(m, wrapped, args, kwargs, link)
     if fn.real is not None:
         refusal = REFUSED.get(m.observe.peek(fn))
         if refusal is not None:
@@ -77,10 +78,18 @@ def call_function(m: Machine, fn: Obj, args: list[Value], kwargs: dict[str, Valu
     return inline(m, fn, code, args, kwargs, link)
 
 
-def _free_variable(m: Machine, fn: Obj, code: types.CodeType, name: str) -> Value:
-    """What a closure's cell holds."""
-    cell = functions.closure_of(m.session, fn)[code.co_freevars.index(name)]
-    return cells.get(m.session, cell)
+def _wrapped(m: Machine, fn: Obj, code: types.CodeType) -> Value | None:
+    """The function that a known wrapper calls, or None where `fn` is none."""
+    wrapper = WRAPPERS[code.co_qualname]
+    if functions.globals_of(m.session, fn).get("__name__") != wrapper.module:
+        return None
+    wrapped = cells.get(m.session, functions.closure_of(m.session, fn)[code.co_freevars.index(wrapper.variable)])
+    if not wrapper.inside:
+        return wrapped
+    if type(wrapped) is not Obj or wrapped.cls is not types.FunctionType:
+        return None
+    module = functions.globals_of(m.session, wrapped).get("__name__")
+    return wrapped if type(module) is str and f"{module}.".startswith(f"{wrapper.inside}.") else None
 
 
 def inline(m: Machine, fn: Obj, code: types.CodeType, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:

@@ -24,8 +24,8 @@ CODE_RULES: dict[types.CodeType, Callable] = {}
 NAMED_RULES: dict[str, tuple[str, Callable]] = {}
 """qualified name of a Python function -> (its module, rule): for functions of modules that may not be imported"""
 
-WRAPPERS: dict[str, tuple[str, str]] = {}
-"""qualified name of a Python closure -> (its module, the free variable with the function that it calls and nothing else)"""
+WRAPPERS: dict[str, "Wrapper"] = {}
+"""qualified name of a Python closure that calls the function in a free variable and does nothing else that matters"""
 
 REFUSED: dict[Any, "Refusal"] = {}
 """callable -> why a call of it breaks"""
@@ -44,6 +44,14 @@ POLYFILLS: dict[Any, Callable] = {}
 
 ITERATORS: dict[type, Callable] = {}
 """iterator class -> next(session, obj) -> Value or None when exhausted"""
+
+
+class Wrapper(NamedTuple):
+    """See `see_through`."""
+
+    module: str
+    variable: str
+    inside: str
 
 
 class Refusal(NamedTuple):
@@ -98,9 +106,12 @@ def named_rule(module: str, *qualnames: str) -> Callable:
     return add
 
 
-def see_through(module: str, qualname: str, variable: str) -> None:
-    """Calls of this closure are calls of the function in its free variable: what else it does concerns nobody here."""
-    WRAPPERS[qualname] = (module, variable)
+def see_through(module: str, qualname: str, variable: str, inside: str = "") -> None:
+    """Calls of this closure are calls of the function in its free variable: what else it does concerns nobody here.
+
+    inside: only around functions of modules in this package.
+    """
+    WRAPPERS[qualname] = Wrapper(module, variable, inside)
 
 
 def method(cls: type, *names: str) -> Callable:

@@ -168,12 +168,15 @@ def guard_storages(state: State, given: list[Node]) -> None:
 def call_backend(backend: Callable, module: fx.GraphModule, examples: list) -> Callable:
     """What the backend makes of the module; BackendError names the backend and the cause."""
     name = getattr(backend, "frameloom_name", None) or getattr(backend, "__qualname__", None) or type(backend).__qualname__
+    before = torch.is_grad_enabled()
     try:
         made = backend(module, examples)
         if not callable(made):
             raise TypeError(f"a backend returns a callable, not {type(made).__qualname__}")
     except Exception as error:  # noqa: BLE001  any failure of somebody else's compiler, reported under its name
         raise BackendError(name, error) from error
+    finally:
+        torch._C._set_grad_enabled(before)  # compilers that run the graph's own switches leave it as the graph does
     return made
 
 

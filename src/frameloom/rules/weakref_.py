@@ -26,7 +26,7 @@ def call_reference(m: Machine, reference: Value, args: list[Value], kwargs: dict
     if isinstance(reference.body, ReferenceBody):
         return reference.body.target
     found = m.observe.read(reference, "descriptor", REFERENT)
-    if found.cls is not type(None) and not _is_held(m, found) and not _keeps_all(m):
+    if found.cls is not type(None) and not (_is_held(m, found) or _is_reached(m, found) or _keeps_all(m)):
         raise GraphBreak("FL113", "a weak reference is asked when the trace has let objects go that may have held its referent")
     return found
 
@@ -43,6 +43,25 @@ def _is_held(m: Machine, found: Value) -> bool:
             return True
         frame = frame.parent
     return False
+
+
+def _is_reached(m: Machine, found: Value) -> bool:
+    """Whether the trace had come to an object by another way, and has written to nothing on it: so it is held there still."""
+    if found.real is None:
+        return False
+    source = found.real.source
+    way = {source}
+    while source.base is not None:
+        if source.key is REFERENT:
+            return False
+        source = source.base
+        way.add(source)
+    written = (operation.target.real.source for operation in m.session.operations if operation.target is not None)
+    return source.step in LASTING and way.isdisjoint(written)
+
+
+LASTING = frozenset({"cell", "global", "const"})
+"""Where a way begins that no local variable holds."""
 
 
 def _keeps_all(m: Machine) -> bool:

@@ -34,7 +34,8 @@ def _mark_of_another_compiler(m: Machine, *message: Value, **named: Value) -> Va
 
 
 see_through("torch._compile", "_disable_dynamo.<locals>.inner", "fn")
-"""Torch keeps its own compiler out of some of its functions, which mean what they say to any other."""
+see_through("torch._dynamo.eval_frame", "DisableContext.__call__.<locals>._fn", "fn", inside="torch")
+"""Torch keeps its own compiler out of some of its functions, which mean what they say to any other.  A user who does so means any."""
 
 
 @rule(torch._C._get_tracing_state)
