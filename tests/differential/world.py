@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 import sys
 import traceback
@@ -87,11 +88,11 @@ def picture(value: Any, seen: dict) -> Any:
 
 
 def _items(value: Any, seen: dict) -> list:
-    return [picture(item, seen) for item in value]
+    return [picture(item, seen) for item in list(value)]  # a generator among them may add to it
 
 
 def _entries(value: dict, seen: dict) -> list:
-    return [(picture(key, seen), picture(item, seen)) for key, item in dict.items(value)]
+    return [(picture(key, seen), picture(item, seen)) for key, item in list(dict.items(value))]
 
 
 def _array(value: Array, seen: dict) -> tuple:
@@ -108,11 +109,14 @@ def _method(value: types.MethodType, seen: dict) -> tuple:
     return (picture(value.__func__, seen), picture(value.__self__, seen))
 
 
+MOST_ITEMS = 50
+
+
 def _generator(value: types.GeneratorType, seen: dict) -> tuple:
-    """A generator is pictured by what it gives from now on, and by how it ends."""
+    """A generator is pictured by what it gives from now on, and by how it ends; one may go on without end."""
     found = []
     try:
-        for item in value:
+        for item in itertools.islice(value, MOST_ITEMS):
             found.append(picture(item, seen))
     except Exception as error:  # noqa: BLE001  the way it ends
         found.append(("raised", type(error).__name__))

@@ -61,7 +61,10 @@ STAGES: Mapping[str, Stage] = MappingProxyType({
 ALONGSIDE: Mapping[str, frozenset[str]] = MappingProxyType({"FL906": frozenset({"FL102"})})
 """By code: breaks of other kinds that the program cannot do without."""
 
-VARYING: Mapping[str, tuple[str, str]] = MappingProxyType({"FL901": (r"report in \S+frameloom-doubled-\w+\.txt", "report in /tmp/frameloom-doubled-....txt")})
+VARYING: Mapping[str, tuple[str, str]] = MappingProxyType({
+    "FL006": (r"\d+ (more callers|calls deep|graph nodes)", r"90 \1"),  # by how much of the stack the caller has left
+    "FL901": (r"report in \S+frameloom-doubled-\w+\.txt", "report in /tmp/frameloom-doubled-....txt"),
+})
 """By code: what differs from run to run in the message, and what the page shows instead."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import math
 import sys
@@ -399,3 +400,19 @@ def by_function_type():
 
 def test_function_type():
     compared(by_function_type, (), 2, tuple)
+
+
+def test_a_method_in_c_that_is_told_its_class_is_bound_for_real() -> None:
+    def bound(future):
+        method = future.get_loop
+        return [method, method()]
+
+    loop = asyncio.new_event_loop()
+    try:
+        future = loop.create_future()
+        call = Compiled(Domain(), replay=True).of(bound)
+        for _ in range(2):
+            method, found = call(future)
+            assert found is loop and method() is loop and method.__self__ is future
+    finally:
+        loop.close()

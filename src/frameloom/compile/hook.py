@@ -26,6 +26,7 @@ from frameloom.diagnostics.failure import write_report
 from frameloom.diagnostics.reports import REFUSED, RESUMES, BreakReport
 from frameloom.native import SKIP, SKIP_BELOW, Engine
 from frameloom.symbolic.domain import Domain
+from frameloom.symbolic.source import Missing
 
 ANSWERS = {Verdict.PASS: SKIP, Verdict.LEAVE: SKIP_BELOW}
 STAYS_WHOLE = "the function runs as it is, and what it calls is looked at"
@@ -150,7 +151,10 @@ class Compiler:
         return True
 
     def _draw(self, miss: Miss, misses: tuple, record: CodeRecord) -> None:
-        path = path_of(miss.guard.source)
+        try:
+            path = path_of(miss.guard.source)
+        except Missing:  # it begins at an object that is gone, which the next capture cannot begin at
+            return
         if any(path in entry.info.overwritten for entry, _ in misses):
             record.promoted.add(path)
 

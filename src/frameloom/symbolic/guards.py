@@ -28,10 +28,9 @@ class Guard(NamedTuple):
         """Whether the guard holds for a call, by the Python reference."""
         row = CHECKS[self.check]
         try:
-            value = self.source.read(scope)
-        except Missing:
+            return row.holds(self.source.read(scope), self.payload, scope)
+        except Missing:  # the object, or one that it is compared with
             return False
-        return row.holds(value, self.payload, scope)
 
     def __str__(self) -> str:
         return CHECKS[self.check].text(str(self.source), self.payload)

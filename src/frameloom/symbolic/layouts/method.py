@@ -78,4 +78,6 @@ class BoundBuiltinLayout(Layout):
     def create(self, obj: Obj, build: Any) -> None:
         descriptor = obj.body.function.value
         of_class = type(descriptor) is types.ClassMethodDescriptorType
-        build.call_values(descriptor.__get__, (NONE, obj.body.self) if of_class else (obj.body.self,))
+        # A method in C that is told its class crashes CPython where it is bound without one (3.12 and 3.13.0).
+        arguments = (NONE, obj.body.self) if of_class else (obj.body.self, Const(descriptor.__objclass__))
+        build.call_values(descriptor.__get__, arguments)
