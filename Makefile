@@ -25,12 +25,8 @@ help:
 	@echo 'make test-cpython             CPython'"'"'s own tests under capture, on every Python that is found; takes long'
 	@echo 'make test-all                 everything, on every Python that is found; takes long'
 	@echo 'make bench                    cost of calls and of captures against torch.compile, as ratios'
-<<<<<<< HEAD
 	@echo 'make fuzz N=20000 SEED=0      differential tests with that many programs, made from that seed'
-=======
 	@echo 'make bench-dispatch           cost of calls alone, and of the guards of trees of modules on every Python'
-	@echo 'make fuzz                     differential tests with many more programs'
->>>>>>> db7e1c8 (Say how each stretch of guards is kept true; bench dispatch, and trees of modules without torch)
 	@echo 'make goldens                  write the golden files anew; read the difference before you commit it'
 	@echo 'make clean                    remove environments and build products'
 
