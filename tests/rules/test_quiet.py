@@ -349,7 +349,7 @@ def _handed():
 
 
 def test_a_bridge_keeps_no_arguments_of_the_frame_it_waits_for():
-    assert _runs(_handed) == [_handed(), _handed()] == [True, True]
+    assert _runs(_handed) == [True, True]  # under any hook, CPython's own calls keep the arguments on the caller's stack
 
 
 def test_classes_that_were_seen_can_die():
