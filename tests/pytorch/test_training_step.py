@@ -138,3 +138,25 @@ def test_schedulers(schedule: Callable, name: str) -> None:
         expected = train(OPTIMIZERS[name], lambda step: step, schedule)
     assert_same(train(OPTIMIZERS[name], frameloom.compile(backend="eager"), schedule), expected)
     assert frameloom.stats().graphs <= 8, frameloom.stats()
+
+
+def test_a_number_that_an_operation_refuses_is_refused_in_the_program() -> None:
+    def refused(x):
+        try:
+            return x.add_(torch.ones(2, dtype=torch.int64), alpha=torch.tensor(1.5))
+        except RuntimeError as error:
+            return str(error)
+
+    given = torch.ones(2, dtype=torch.int64)
+    assert frameloom.compile(refused, backend="eager")(given.clone()) == refused(given.clone())
+
+
+def test_a_label_within_itself() -> None:
+    def labelled(x):
+        label = torch.autograd.profiler.record_function("part")
+        with label, label:
+            y = x * 2
+        return y, vars(label).keys(), label.run_callbacks_on_exit
+
+    found, names, flag = frameloom.compile(labelled, backend="eager", fullgraph=True)(torch.ones(2))
+    assert found.tolist() == [2, 2] and flag is True and "_entered" not in names

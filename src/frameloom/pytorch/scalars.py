@@ -16,6 +16,9 @@ from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.facts import TensorFact
 from frameloom.symbolic.values import Node
 
+RANKS = {int: 1, float: 2, complex: 3}
+
+
 def given_as_tensors(function: Callable, call: Arguments) -> dict[int | str, type]:
     """The arguments of a call that are tensors in a number's place, each with the class of the number."""
     places = number_places(operations.name_of(function))
@@ -23,7 +26,15 @@ def given_as_tensors(function: Callable, call: Arguments) -> dict[int | str, typ
     for place, given in (*enumerate(call.args), *call.kwargs.items()):
         if place in places and _is_number(given, call.graded):
             found[place] = number_class(given.fact.dtype)
-    return found
+    return found if all(_fits(cls, call, found) for cls in found.values()) else {}
+
+
+def _fits(cls: type, call: Arguments, found: dict) -> bool:
+    """Whether the tensors of a call are of a kind for which torch takes such a number: what it refuses, it refuses in the program's
+    own `try`."""
+    numbers = [given for place, given in (*enumerate(call.args), *call.kwargs.items()) if place in found]
+    others = [number_class(node.fact.dtype) for node in call.nodes if type(node.fact) is TensorFact and node not in numbers]
+    return cls in RANKS and all(RANKS.get(other, 0) >= RANKS[cls] for other in others)
 
 
 def number_class(dtype: torch.dtype) -> type:

@@ -30,28 +30,35 @@ def make(region: Any, name: str, args: str | None = None) -> None:
 
 
 def enter(region: Any) -> Any:
-    """As `record_function.__enter__` without a profiler."""
-    if region.record is not None or not region.run_callbacks_on_exit:
-        return entered_again()
+    """As `record_function.__enter__` without a profiler; a region may be entered within itself."""
+    depth = getattr(region, "_entered", 0)
+    if region.record is not None or not (depth or region.run_callbacks_on_exit):
+        return entered_really()
+    region._entered = depth + 1
     region.run_callbacks_on_exit = False
     return region
 
 
 def leave(region: Any, *exception: Any) -> None:
     """As `record_function.__exit__` of a region that `enter` entered."""
-    if region.record is not None or region.run_callbacks_on_exit:
-        return entered_again()
+    depth = getattr(region, "_entered", 0)
+    if region.record is not None or not depth:
+        return entered_really()
+    if depth > 1:
+        region._entered = depth - 1
+        return
+    del region._entered
     region.run_callbacks_on_exit = True
 
 
-def entered_again() -> None:
+def entered_really() -> None:
     """Its rule breaks."""
-    raise AssertionError("a region that is entered twice, or really, exists outside traces only")
+    raise AssertionError("a region that was entered under a profiler exists outside traces only")
 
 
-@rule(entered_again)
-def _entered_again(m: Machine) -> Value:
-    raise GraphBreak("FL319", "record_function is entered twice, or was entered under a profiler")
+@rule(entered_really)
+def _entered_really(m: Machine) -> Value:
+    raise GraphBreak("FL319", "record_function was entered under a profiler")
 
 
 def _without_profiler(method: Any, meaning: Any) -> None:
