@@ -23,12 +23,19 @@ Stops = Callable[[State], bool]
 
 
 class Tail(tuple):
-    """A tail record: a function and its arguments."""
+    """A tail record: a function and its arguments; `caught` says whether an exception's traceback keeps the frame that left it."""
 
-    __slots__ = ()
+    caught = False
 
     def __new__(cls, function: Any, *arguments: Any) -> Tail:
         return tuple.__new__(cls, (function, *arguments))
+
+
+def caught(function: Any, *arguments: Any) -> Tail:
+    """A record of a frame that an exception's traceback keeps."""
+    record = Tail(function, *arguments)
+    record.caught = True
+    return record
 
 
 class Forwarding:
@@ -106,7 +113,7 @@ class Joint:
         return self.known[id(inner)]
 
 
-RUNTIME = Runtime(Tail, trampoline, enter, tuple, Joint)
+RUNTIME = Runtime(Tail, caught, trampoline, enter, tuple, Joint)
 
 _VERIFIED: dict[int, CodeType] = {}
 

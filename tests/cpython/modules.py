@@ -50,7 +50,6 @@ SHARED = "code that is made shares the constants of the user's, whose reference 
 KNOWN: dict[str, str] = {
     "test.test_exceptions.PEP626Tests.test_lineno_after_other_except": FRAME,
     "test.test_exceptions.PEP626Tests.test_lineno_in_try": FRAME,
-    "test.test_scope.ScopeTests.testCellLeak": LATE,
     "test.test_generators.FinalizationTest.test_frame_resurrect": LATE,
     "test.test_coroutines.CoroutineTest.test_for_2": SHARED,
 }

@@ -100,7 +100,10 @@ def _ask_or_leave(out: Emitter, by: Callable[..., None], away: Label | None, goe
 
 
 def _leave_with(out: Emitter, program: Program, shape: Shape, runtime: Runtime) -> None:
-    """Return a record of the code on top, which gets the record below it as the call that it waits for."""
+    """Return a record of the code on top, which gets the record below it as the call that it waits for.
+
+    If a traceback keeps the inner frame it keeps this one as well, as the frame that called: its slots are emptied too.
+    """
     code, record = temporary(out, ".code"), temporary(out, ".record")
     out.assume_depth(len(shape.stack) + 2)
     out.store_fast(code)
@@ -111,4 +114,11 @@ def _leave_with(out: Emitter, program: Program, shape: Shape, runtime: Runtime) 
         out.load_fast(record)
         out.call_constant_under(runtime.take)
 
+    plain = Label()
+    out.load_fast(record)
+    out.load_attr("caught")
+    out.jump_if_false(plain)
+    emit_record(out, program, shape, held, lambda: out.move_fast(code), runtime, further=call, move=True)
+    out.place(plain)
+    out.assume_depth(0)
     emit_record(out, program, shape, held, lambda: out.load_fast(code), runtime, further=call)

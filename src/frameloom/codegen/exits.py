@@ -22,7 +22,8 @@ from .resume import argument_slots, resume_code, user_state, users_code
 class Runtime(NamedTuple):
     """What generated code calls.
 
-    `tail(function, *arguments)` makes a tail record (it is their class), which the code returns in place of a result.
+    `tail(function, *arguments)` makes a tail record (it is their class), which the code returns in place of a result;
+    `caught` makes one whose `caught` is true: an exception's traceback keeps the frame that returns it.
     `enter(record)` makes the call of a record and returns what comes, perhaps another record; `trampoline(record)` or
     `trampoline(function, *arguments)` runs the records that come, and returns the result. `take(record)` is the tuple of function and
     arguments. The record is used up by each. `joint(make)` gives a callable that takes a record: `make(code of its function)`,
@@ -30,6 +31,7 @@ class Runtime(NamedTuple):
     """
 
     tail: Callable[..., Any]
+    caught: Callable[..., Any]
     trampoline: Callable[..., Any]
     enter: Callable[..., Any]
     take: Callable[..., Any]
@@ -196,7 +198,7 @@ def emit_record(
     scratch slots, and one more object that `further` pushes."""
     load = out.move_fast if move else out.load_fast
     count = argument_slots(users_code(program.code))
-    out.begin_call(runtime.tail)
+    out.begin_call(runtime.caught if move else runtime.tail)
     out.make_function(load_code, [slot for slot, found in enumerate(program.slots) if found.kind == "free"])
     for slot in range(count):
         if shape.slots[slot] == UNBOUND:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 
 class Runtime(NamedTuple):
-    """new_slot(weak=...) -> a slot for a constant.  tail(function, *arguments) -> a tail record.  resume_function(code) -> a function
+    """new_slot(weak=...) -> a slot for a constant.  tail(function, *arguments) -> a tail record; caught(...) one of a frame
+    that an exception's traceback keeps.  resume_function(code) -> a function
     with the calling frame's globals and closure.  make_function(code, globals, closure) -> a function.  open_scope() has the
     frames that are called from here on looked up.  enter(record) makes the call of a tail record; trampoline(record) and
     trampoline(function, *arguments) run the records that come back too; take(record) is the tuple of function and arguments.
@@ -19,6 +20,7 @@ class Runtime(NamedTuple):
 
     new_slot: Callable[..., Any]
     tail: Callable[..., Any]
+    caught: Callable[..., Any]
     resume_function: Callable[..., Any]
     make_function: Callable[..., Any]
     open_scope: Callable[..., Any]

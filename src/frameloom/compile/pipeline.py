@@ -23,6 +23,7 @@ from frameloom.native import (
     Slot,
     Tail,
     call_keyed,
+    caught,
     enter,
     make_function,
     open_scope,
@@ -32,7 +33,7 @@ from frameloom.native import (
 )
 from frameloom.symbolic.signals import RestartCapture
 
-RUNTIME = Runtime(Slot, Tail, resume_function, make_function, open_scope, trampoline, enter, take, Joint, rerun, call_keyed)
+RUNTIME = Runtime(Slot, Tail, caught, resume_function, make_function, open_scope, trampoline, enter, take, Joint, rerun, call_keyed)
 
 
 class Capture(NamedTuple):

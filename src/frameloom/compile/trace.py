@@ -242,6 +242,7 @@ def _can_wait(session: Session, frame: Frame) -> bool:
 
 class _NothingRuns(NamedTuple):
     tail: Any = print
+    caught: Any = print
     trampoline: Any = print
     enter: Any = print
     take: Any = print

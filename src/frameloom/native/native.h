@@ -169,6 +169,7 @@ PyObject *engine_reset_all(PyObject *module, PyObject *unused);
 
 struct Tail {
     PyObject_VAR_HEAD
+    char caught;             /* an exception's traceback keeps the frame that left it */
     PyObject *items[];       /* function, arguments */
 };
 

@@ -17,22 +17,31 @@ tail_dealloc(Tail *self)
 }
 
 static PyObject *
-tail_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *names)
+new_tail(PyObject *const *args, Py_ssize_t count, char caught)
 {
-    Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    if (count == 0) {
+        PyErr_SetString(PyExc_TypeError, "a tail record is made of a function and its arguments");
+        return NULL;
+    }
+    Tail *self = PyObject_NewVar(Tail, &Tail_Type, count);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->caught = caught;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        self->items[i] = Py_NewRef(args[i]);
+    }
+    return (PyObject *)self;
+}
+
+static PyObject *
+tail_vectorcall(PyObject *Py_UNUSED(type), PyObject *const *args, size_t nargsf, PyObject *names)
+{
     if (names != NULL && PyTuple_GET_SIZE(names) > 0) {
         PyErr_SetString(PyExc_TypeError, "Tail() takes no keyword arguments");
         return NULL;
     }
-    if (count == 0) {
-        PyErr_SetString(PyExc_TypeError, "Tail() takes a function and its arguments");
-        return NULL;
-    }
-    Tail *self = PyObject_NewVar(Tail, (PyTypeObject *)type, count);
-    for (Py_ssize_t i = 0; self != NULL && i < count; i++) {
-        self->items[i] = Py_NewRef(args[i]);
-    }
-    return (PyObject *)self;
+    return new_tail(args, PyVectorcall_NARGS(nargsf), 0);
 }
 
 static PyObject *
@@ -52,7 +61,14 @@ tail_function(Tail *self, void *Py_UNUSED(closure))
     return Py_NewRef(self->items[0] == NULL ? Py_None : self->items[0]);
 }
 
+static PyObject *
+tail_caught(Tail *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(self->caught);
+}
+
 static PyGetSetDef tail_getset[] = {
+    {"caught", (getter)tail_caught, NULL, "whether an exception's traceback keeps the frame that left it"},
     {"function", (getter)tail_function, NULL, "what is to be called; None when it has been taken"},
     {NULL},
 };
@@ -127,6 +143,9 @@ taken_from(Tail *record)
 {
     Py_ssize_t count = Py_SIZE(record);
     Tail *taken = PyObject_NewVar(Tail, &Tail_Type, count);
+    if (taken != NULL) {
+        taken->caught = record->caught;
+    }
     for (Py_ssize_t i = 0; taken != NULL && i < count; i++) {
         taken->items[i] = record->items[i];
         record->items[i] = NULL;
@@ -221,6 +240,12 @@ trampoline(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count,
     result = tail_run(thread, result);
     function_credit_add(tstate, -1);
     return result;
+}
+
+static PyObject *
+caught(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    return new_tail(args, count, 1);
 }
 
 /* The function and the arguments of a record, which is empty afterwards. */
@@ -526,6 +551,9 @@ PyMethodDef tail_methods[] = {
     {"enter", enter, METH_O,
      "enter(record, /)\n--\n\n"
      "Makes the call of a tail record, which is taken, and returns what comes: perhaps a record."},
+    {"caught", (PyCFunction)(void (*)(void))caught, METH_FASTCALL,
+     "caught(function, /, *arguments)\n--\n\n"
+     "A tail record of a frame that an exception's traceback keeps."},
     {"take", take, METH_O,
      "take(record, /)\n--\n\n"
      "The function and the arguments of a tail record, as a tuple; the record is taken."},
