@@ -103,6 +103,14 @@ def test_logs_write_the_channels_that_are_on(caplog) -> None:
     assert "add(x, 1)" in caplog.text and "self.step" in caplog.text
 
 
+def test_an_eager_run_is_logged_once_for_each_place(caplog) -> None:
+    with config.patch(logs=["breaks"]):
+        for _ in range(3):
+            events.eager(EAGER, tell=False)
+    assert [record.getMessage() for record in caplog.records] == [EAGER.render()]
+    assert events.stats().eager[EAGER.kind.code] == 3
+
+
 def test_graph_text_is_made_only_for_the_log() -> None:
     events.graph("forward", 1, lambda: pytest.fail("nobody asked for the text"))
 

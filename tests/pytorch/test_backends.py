@@ -135,6 +135,16 @@ def test_a_backend_that_fails_is_named():
     assert isinstance(raised.value.__cause__, ValueError)
 
 
+def test_a_registered_backend_that_fails_is_named_as_it_was_registered():
+    def broken(gm, example_inputs, options=None):
+        raise ValueError("no")
+
+    frameloom.register_backend("registered for failing", broken)
+    for options in (None, {"a": 1}):
+        with pytest.raises(errors.BackendError, match="'registered for failing' failed"):
+            frameloom.compile(lambda x: x + 1, backend="registered for failing", options=options)(torch.ones(1))
+
+
 def test_a_backend_that_returns_no_callable_is_named():
     def empty(gm, example_inputs):
         return None

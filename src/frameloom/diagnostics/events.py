@@ -27,7 +27,7 @@ Listener = Callable[[str, dict[str, Any]], None]
 _lock = threading.RLock()
 _counts = Stats()
 _listeners: tuple[Listener, ...] = ()
-_announced: set[tuple[str, str]] = set()
+_told: set[tuple[str, str, str]] = set()
 
 
 def frame(name: str, location: Location | None = None) -> None:
@@ -85,7 +85,8 @@ def eager(report: BreakReport, tell: bool = True, counted: bool = False) -> None
         with _lock:
             _counts.eager[report.kind.code] += 1
     _emit("eager", report=report)
-    log("breaks", report.render)
+    if "breaks" in config.current().logs and _is_new("logged", report):
+        log("breaks", report.render)
     if tell:
         announce(report)
 
@@ -106,13 +107,18 @@ def restart(name: str, reason: str) -> None:
 
 def announce(report: BreakReport) -> bool:
     """Warn in one line, once for each kind and place until `reset()`.  Gives whether this was the first time."""
-    key = (report.kind.code, str(report.location) if report.location else report.detail)
-    with _lock:
-        if key in _announced:
-            return False
-        _announced.add(key)
+    if not _is_new("announced", report):
+        return False
     logger.warning("frameloom: %s (frameloom explain %s)", report.summary(), report.kind.code)
     return True
+
+
+def _is_new(where: str, report: BreakReport) -> bool:
+    key = (where, report.kind.code, str(report.location) if report.location else report.detail)
+    with _lock:
+        new = key not in _told
+        _told.add(key)
+    return new
 
 
 def log(channel: str, text: Callable[[], str]) -> None:
@@ -134,7 +140,7 @@ def reset() -> None:
     global _counts
     with _lock:
         _counts = Stats()
-        _announced.clear()
+        _told.clear()
 
 
 @contextlib.contextmanager

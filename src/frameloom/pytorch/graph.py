@@ -14,6 +14,7 @@ from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
 from frameloom.pytorch import guards, inputs, shapes
 from frameloom.pytorch.arguments import fill, nodes_in
+from frameloom.pytorch.backends.registry import name_of
 from frameloom.pytorch.fakes import FIRST_SAMPLE
 from frameloom.pytorch.liveness import live_nodes, may_fail
 from frameloom.pytorch.modes import ENTER_INFERENCE, SET_GRAD
@@ -167,14 +168,13 @@ def guard_storages(state: State, given: list[Node]) -> None:
 
 def call_backend(backend: Callable, module: fx.GraphModule, examples: list) -> Callable:
     """What the backend makes of the module; BackendError names the backend and the cause."""
-    name = getattr(backend, "frameloom_name", None) or getattr(backend, "__qualname__", None) or type(backend).__qualname__
     before = torch.is_grad_enabled()
     try:
         made = backend(module, examples)
         if not callable(made):
             raise TypeError(f"a backend returns a callable, not {type(made).__qualname__}")
     except Exception as error:  # noqa: BLE001  any failure of somebody else's compiler, reported under its name
-        raise BackendError(name, error) from error
+        raise BackendError(name_of(backend), error) from error
     finally:
         torch._C._set_grad_enabled(before)  # compilers that run the graph's own switches leave it as the graph does
     return made

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from frameloom.diagnostics.errors import WrongOption
-from frameloom.pytorch.backends.registry import find_backend
+from frameloom.pytorch.backends.registry import find_backend, name_of
 
 
 def configured_backend(backend: Any, mode: str | None, options: Mapping[str, Any] | None) -> Callable:
@@ -26,5 +26,5 @@ def configured_backend(backend: Any, mode: str | None, options: Mapping[str, Any
     if check is not None:
         check(mode, options)
     made = functools.partial(found, **given)
-    made.frameloom_name = backend if isinstance(backend, str) else getattr(found, "__qualname__", type(found).__qualname__)
+    made.frameloom_name = backend if isinstance(backend, str) else name_of(found)
     return made

@@ -88,6 +88,13 @@ def find_backend(backend: Any) -> Backend:
     return known
 
 
+def name_of(backend: Backend) -> str:
+    """The name that a backend is known by, or what it calls itself."""
+    given = getattr(backend, "frameloom_name", None)
+    known = next((name for name, other in _BACKENDS.items() if other is backend), None)
+    return given or known or getattr(backend, "__qualname__", None) or type(backend).__qualname__
+
+
 def _load(name: str) -> Backend:
     if name in _LOADERS:
         return _LOADERS[name]()
