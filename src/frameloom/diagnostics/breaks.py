@@ -182,9 +182,9 @@ ROWS = (
         "Its backward is Python that autograd calls later; capturing both directions is not modelled.",
         "call it under torch.no_grad(), or write it with differentiable operations"),
     BreakKind(
-        "FL302", "autocast region",
-        "Inside it every operation may change its dtype by a table of torch's; the region is not modelled.",
-        "enter autocast outside and compile what runs inside it, or cast explicitly"),
+        "FL302", "autocast setting that is not modelled",
+        "Inside one region torch keeps casts of parameters, and takes them for casts to whatever dtype another region asks for.",
+        "use one dtype in regions inside each other, or cache_enabled=False; torch.is_autocast_enabled(device) instead of its old forms"),
     BreakKind(
         "FL303", "functional transform of torch.func",
         "vmap, grad, jvp and their kin run the function on wrapped tensors at levels of their own, which is not modelled.",

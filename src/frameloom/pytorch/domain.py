@@ -10,6 +10,7 @@ import torch
 import frameloom.pytorch.layouts  # noqa: F401  torch's tuples register themselves
 import frameloom.pytorch.native_guards  # noqa: F401  and the lowerings of their guards
 import frameloom.pytorch.recompiles  # noqa: F401  and what is told when they fail
+import frameloom.pytorch.rules.autocast  # noqa: F401
 import frameloom.pytorch.rules.constants  # noqa: F401
 import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
@@ -23,7 +24,7 @@ import frameloom.pytorch.rules.refused  # noqa: F401
 import frameloom.pytorch.rules.strides  # noqa: F401
 import frameloom.pytorch.rules.tracing  # noqa: F401
 import frameloom.pytorch.rules.whole  # noqa: F401
-from frameloom.pytorch import attributes, inputs, modes, operations, operators, record, shapes
+from frameloom.pytorch import attributes, autocast, inputs, modes, operations, operators, record, shapes
 from frameloom.pytorch.additions import AT_THE_END, CONSTANT_CLASSES
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.graph import finish
@@ -62,7 +63,7 @@ class TorchDomain(Domain):
         return cls in CONSTANT_CLASSES
 
     def unfit(self) -> tuple[str, str] | None:
-        reason = modes.reason_for_eager()
+        reason = modes.reason_for_eager() or autocast.reason_for_eager()
         return None if reason is None else ("FL910", reason)
 
     def snapshot(self, session: Any, node: Node) -> Value | None:
@@ -74,6 +75,7 @@ class TorchDomain(Domain):
     def begin(self, session: Any) -> None:
         session.torch = State(session, self.dynamic, inputs.number_input)
         modes.begin(session.torch)
+        autocast.begin(session.torch)
 
     def ended(self, session: Any, broke: bool) -> None:
         inputs.ended(session.torch)

@@ -13,6 +13,7 @@ from typing import Callable
 import torch
 
 from frameloom.pytorch.arguments import Arguments, fill
+from frameloom.pytorch.casts import casting
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.fakes import OperationFailed, autograd_mode
 from frameloom.pytorch.operations import name_of
@@ -33,7 +34,8 @@ def failed(state: State, function: Callable, call: Arguments, failure: Operation
     alone = len(roots) == len(call.nodes) and not any(node in state.views for node in call.nodes)
     if call.symbolic or not alone or not all(_is_small(node) for node in call.nodes):
         raise GraphBreak("FL309", what, SPEAKS_FOR_ITSELF)
-    error = _try(function, call, state.grad, state.inference)
+    with casting(state.autocast.casts):
+        error = _try(function, call, state.grad, state.inference)
     if error is None or not all(type(part) in (str, int, float, bool) for part in error.args):
         raise GraphBreak("FL309", what, SPEAKS_FOR_ITSELF)
     raise state.session.machine.error(type(error), *error.args)

@@ -24,6 +24,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, S
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from frameloom.pytorch.arguments import Arguments, fill
+from frameloom.pytorch.casts import casting
 from frameloom.pytorch.facts import SizeFact, TensorFact, fact, is_dense
 from frameloom.pytorch.outcomes import (
     ArgumentResult,
@@ -172,7 +173,7 @@ class Run:
         used[wanted] = position + 1
         return self.fakes.take(wanted, position)
 
-    def measure(self, function: Callable, grad: bool, inference: bool, numbers: Mapping[int | str, Any] = {}) -> Outcome:
+    def measure(self, function: Callable, grad: bool, inference: bool, casts: tuple, numbers: Mapping[int | str, Any] = {}) -> Outcome:
         """Call `function`; raises GraphBreak where the data decide, OperationFailed where it refuses.
 
         numbers: argument (position or name) -> the number that stands for the tensor there.
@@ -183,7 +184,7 @@ class Run:
         watch = Watch()
         # Kernels written in C++ alone take no symbolic sizes; their Python forms do.
         forms = enable_python_dispatcher() if self.call.symbolic else contextlib.nullcontext()
-        with quiet(), forms, autograd_mode(grad, inference), self.fakes.mode, watch:
+        with quiet(), forms, casting(casts), autograd_mode(grad, inference), self.fakes.mode, watch:
             result = guarded_call(function, args, kwargs)
         return self._outcome(result, watch)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import keyword
 import re
 from typing import Any, Callable
@@ -12,7 +13,7 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
-from frameloom.pytorch import guards, inputs, shapes
+from frameloom.pytorch import autocast, guards, inputs, shapes
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.registry import name_of
 from frameloom.pytorch.fakes import FIRST_SAMPLE
@@ -40,19 +41,24 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     Raises BackendError where the backend does.
     """
     told = [*outputs, *state.alarms]
+    autocast.give_back(state)
     live = live_nodes(state, told)
-    if not live:
+    if all(map(autocast.switches, live)):
         shapes.add_guard(state.session, state)
         return None
     given = used_inputs(live, told)
     module = build_module(live, given, told)
     guard_storages(state, given)
-    function = call_backend(backend, module, examples(state, module, given))
+    compile_ = functools.partial(call_backend, backend, module, examples(state, module, given))
+    casts = any(map(autocast.switches, live))
+    function = autocast.keeping(state.entry_autocast, compile_)() if casts else compile_()
     shapes.add_guard(state.session, state)  # after the backend, which may ask more about sizes
     if any(node.target in (SET_GRAD, ENTER_INFERENCE) for node in live):
         function = keeping_grad_mode(function)
     if state.alarms:
         function = failing_by_alarms(function, len(outputs))
+    if casts:
+        function = autocast.keeping(state.entry_autocast, function)
     made = TorchGraphCall(function, given, outputs, lambda: module.code.strip(), len(live))
     made.may_fail = bool(state.alarms) or any(map(may_fail, live))
     made.writes_inputs = any(root.target is INPUT for node in live for root in state.writes.get(node, ()))

@@ -22,10 +22,6 @@ class Flag(NamedTuple):
     text: str
 
 
-def _autocast() -> tuple:
-    return tuple((kind, torch.get_autocast_dtype(kind)) for kind in ("cpu", "cuda") if torch.is_autocast_enabled(kind))
-
-
 ALWAYS = (
     Flag(torch.is_grad_enabled, "torch.is_grad_enabled()"),
     Flag(torch.is_inference_mode_enabled, "torch.is_inference_mode_enabled()"),
@@ -59,9 +55,6 @@ def begin(state: State) -> None:
     state.default_dtype = torch.get_default_dtype()
     state.grad = state.entry_grad = torch.is_grad_enabled()
     state.inference = torch.is_inference_mode_enabled()
-    if torch._C._is_any_autocast_enabled():
-        guard(session, Flag(_autocast, "autocast dtypes"))
-        state.autocast = _autocast()
 
 
 def guard(session: Any, flag: Flag) -> None:

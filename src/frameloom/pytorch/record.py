@@ -118,9 +118,10 @@ def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
 
 def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
     COUNTS.measured += 1
+    modes = (state.grad, state.inference, state.autocast.casts)
     source = state.shapes.fakes if call.symbolic else fakes.static_fakes()
     try:
-        outcome = Run(source, call, FIRST_SAMPLE).measure(function, state.grad, state.inference)
+        outcome = Run(source, call, FIRST_SAMPLE).measure(function, *modes)
     except OperationFailed:
         if state.grad and not call.exact and call.nodes:
             raise Inexact from None
@@ -130,14 +131,14 @@ def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
         if not places:
             raise
         first, second = ({place: sample[cls] for place, cls in places.items()} for sample in (FIRST_SAMPLE, SECOND_SAMPLE))
-        outcome = Run(source, call, FIRST_SAMPLE).measure(function, state.grad, state.inference, first)
-        if Run(source, call, FIRST_SAMPLE).measure(function, state.grad, state.inference, second) != outcome:
+        outcome = Run(source, call, FIRST_SAMPLE).measure(function, *modes, first)
+        if Run(source, call, FIRST_SAMPLE).measure(function, *modes, second) != outcome:
             raise
     if outcome.written and not call.exact:
         source.pool.clear()
         raise Inexact
     if any(node.tape == "host" for node in call.nodes):
-        other = Run(source, call, SECOND_SAMPLE).measure(function, state.grad, state.inference)
+        other = Run(source, call, SECOND_SAMPLE).measure(function, *modes)
         if other != outcome:
             raise GraphBreak("FL207", f"{operations.name_of(function)} takes its shape from a number known at run time only")
     return _with_statistics(function, call, outcome)

@@ -21,7 +21,8 @@ class View(NamedTuple):
 
 
 class State:
-    """grad: whether gradients are recorded at the present instruction; inference: likewise inference mode.
+    """grad: whether gradients are recorded at the present instruction; inference: likewise inference mode;
+    autocast, entry_autocast: its settings at the present instruction and at entry, as far as they are known.
 
     views: node -> View; members: root node -> the nodes that share its storage; written: root nodes whose storage the trace
     wrote to; impure: nodes of operations that must run whoever reads them; sizes: (node, fact, dimension) -> node of a size;
@@ -33,7 +34,7 @@ class State:
     __slots__ = (
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts", "regions", "arrays",
-        "alarms", "gradients",
+        "alarms", "gradients", "entry_autocast", "autocast_cleared",
     )
 
     def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None) -> None:
@@ -42,6 +43,8 @@ class State:
         self.entry_grad = True
         self.inference = False
         self.autocast: Any = None
+        self.entry_autocast: Any = None
+        self.autocast_cleared = False
         self.default_dtype: Any = None
         self.views: dict[Node, View] = {}
         self.members: dict[Node, tuple[Node, ...]] = {}
@@ -64,7 +67,7 @@ class State:
     @property
     def modes(self) -> tuple:
         """What, besides its arguments, the facts of an operation's result depend on."""
-        return (self.grad, self.inference, self.autocast, self.default_dtype)
+        return (self.grad, self.inference, self.autocast.casts, self.default_dtype)
 
     def root_of(self, node: Node) -> Node:
         """The node whose storage a node shares."""

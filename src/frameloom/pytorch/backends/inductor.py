@@ -12,6 +12,7 @@ from torch._inductor import list_mode_options
 from torch._inductor.compile_fx import compile_fx
 
 from frameloom.diagnostics.errors import WrongOption
+from frameloom.pytorch.backends.aot import backward_as_outside
 from frameloom.pytorch.backends.fake_inputs import fake_inputs, share_storage
 
 DEFAULTS = {"fallback_random": True}
@@ -26,7 +27,7 @@ def inductor(
     chosen = settings(mode, options)
     if share_storage(fakes):
         chosen = {**chosen, "force_disable_caches": True}  # torch's key of its caches leaves out what overlaps
-    with tracing(TracingContext(fake_mode)):
+    with tracing(TracingContext(fake_mode)), backward_as_outside():
         return compile_fx(gm, fakes, config_patches=chosen)
 
 

@@ -80,10 +80,6 @@ _refuse(
     "FL317", "torch._C.{}",
     tuple(name for name in dir(torch._C) if name.startswith("_set_") and name != "_set_grad_enabled"), torch._C,
 )
-_refuse(
-    "FL302", "torch.{}",
-    tuple(name for name in dir(torch) if "autocast" in name and name.startswith(("set_", "autocast_", "clear_"))), torch, torch._C,
-)
 _refuse("FL303", "torch.func.{}", tuple(getattr(torch.func, "__all__", ())), torch.func)
 _refuse("FL303", "torch.{}", ("vmap",), torch)
 _refuse(
@@ -93,7 +89,6 @@ _refuse(
 _refuse("FL312", "torch.cuda.{}", ("synchronize", "set_device", "empty_cache", "current_stream", "stream"), torch.cuda)
 refuse("FL305", "torch functions are switched off for a while", torch._C.DisableTorchFunction, torch._C.DisableTorchFunctionSubclass)
 refuse("FL305", "operations of a tensor subclass", TENSOR.__torch_function__.__func__)
-refuse("FL302", "an autocast region is entered", torch.autocast)
 refuse(
     "FL308", "a hook is put on a tensor",
     TENSOR.register_hook, TENSOR.register_post_accumulate_grad_hook, torch.autograd.graph.register_multi_grad_hook,
@@ -114,7 +109,6 @@ refuse(
 )
 
 refuse_module("FL301", "torch.nn.modules._functions")
-refuse_module("FL302", "torch.amp.autocast_mode")
 refuse_module("FL303", "torch._functorch", "torch._vmap_internals")
 refuse_module("FL304", "numpy")
 refuse_module("FL307", "torch.random", "torch.cuda.random")

@@ -67,46 +67,13 @@ for _name in (
     "_get_cudnn_enabled", "_get_cudnn_deterministic", "_get_cudnn_benchmark", "_get_mkldnn_enabled", "_get_nnpack_enabled",
     "_get_deterministic_algorithms", "_get_deterministic_algorithms_warn_only", "_get_deterministic_fill_uninitialized_memory",
     "_get_flash_sdp_enabled", "_get_mem_efficient_sdp_enabled", "_get_math_sdp_enabled", "_get_cudnn_sdp_enabled",
-    "_get_overrideable_sdp_enabled", "_get_float32_matmul_precision", "_is_any_autocast_enabled", "_cuda_isInBadFork",
-    "is_autocast_cache_enabled", "get_default_dtype", "_is_multithreading_enabled", "_is_fwd_grad_enabled", "get_num_threads",
+    "_get_overrideable_sdp_enabled", "_get_float32_matmul_precision", "_cuda_isInBadFork",
+    "get_default_dtype", "_is_multithreading_enabled", "_is_fwd_grad_enabled", "get_num_threads",
     "get_num_interop_threads", "_get_warnAlways", "_get_privateuse1_backend_name",
 ):
     _found = getattr(torch._C, _name, None)
     if _found is not None:
         _flag(_found, f"torch._C.{_name}()")
-
-
-def _asked_of_device(function, text: str) -> None:
-    """A setting asked for a device type or none."""
-
-    @rule(function)
-    def asked(m: Machine, *given: Value) -> Value:
-        kinds = tuple([m.need_constant(value, "FL202", "a device is computed") for value in given])
-        flag = modes.Flag(_Asked(function, kinds), text)
-        modes.guard(m.session, flag)
-        return Const(flag.read())
-
-
-class _Asked:
-    """A call with fixed arguments; equal to another of the same."""
-
-    _known: dict[tuple, "_Asked"] = {}
-
-    def __new__(cls, function, arguments: tuple) -> "_Asked":
-        key = (function, arguments)
-        if key not in cls._known:
-            made = cls._known[key] = super().__new__(cls)
-            made.function, made.arguments = key
-        return cls._known[key]
-
-    def __call__(self):
-        return self.function(*self.arguments)
-
-
-for _name in ("is_autocast_enabled", "get_autocast_dtype", "is_autocast_cpu_enabled", "get_autocast_gpu_dtype", "get_autocast_cpu_dtype"):
-    _found = getattr(torch, _name, None) or getattr(torch._C, _name, None)
-    if _found is not None:
-        _asked_of_device(_found, f"torch.{_name}()")
 
 
 @rule(torch._C._has_storage)
