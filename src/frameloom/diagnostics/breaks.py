@@ -178,9 +178,9 @@ ROWS = (
 
     # FL3: features of torch
     BreakKind(
-        "FL301", "autograd.Function is applied while gradients are recorded",
-        "Its backward is Python that autograd calls later; capturing both directions is not modelled.",
-        "call it under torch.no_grad(), or write it with differentiable operations"),
+        "FL301", "autograd.Function that does more than compute tensors",
+        "A backend may run its forward and backward once, while it compiles: they may use nothing but their arguments, and change nothing.",
+        "pass every tensor as an argument, and keep what else it does outside; or write it with differentiable operations"),
     BreakKind(
         "FL302", "autocast setting that is not modelled",
         "Inside one region torch keeps casts of parameters, and takes them for casts to whatever dtype another region asks for.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from frameloom.pytorch import aliases, fakes, operations, scalars
+from frameloom.pytorch.applied import Applied
 from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.facts import SizeFact
 from frameloom.pytorch.failures import failed
@@ -56,12 +57,12 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
     except Inexact:
         return apply(state, function, args, kwargs, True)
     except OperationFailed as failure:
+        if type(function) is Applied:
+            raise GraphBreak("FL301", f"{function.cls.__qualname__} refuses its arguments") from None
         plain = [settled(state.session, value) for value in (*args, *kwargs.values())]
         if not _same(plain, (*args, *kwargs.values())):  # it may take no symbolic number
             return apply(state, function, plain[: len(args)], dict(zip(kwargs, plain[len(args) :])))
         return failed(state, function, call, failure)
-    if outcome.written:
-        WRITERS.add(function)
     return perform(state, function, call, outcome, operations.name_of(function) in operations.IMPURE)
 
 
@@ -101,7 +102,7 @@ class Inexact(Exception):
 def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
     """The remembered outcome of a call, or a measured one."""
     key = (function, tuple(call.key), state.modes)
-    memory = state.memo if call.symbolic else MEMORY
+    memory = state.memo if call.symbolic or type(function) is Applied else MEMORY
     try:
         outcome = memory.get(key)
     except TypeError:
@@ -135,6 +136,7 @@ def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
         if Run(source, call, FIRST_SAMPLE).measure(function, *modes, second) != outcome:
             raise
     if outcome.written and not call.exact:
+        WRITERS.add(function)
         source.pool.clear()
         raise Inexact
     if any(node.tape == "host" for node in call.nodes):

@@ -28,13 +28,14 @@ class State:
     wrote to; impure: nodes of operations that must run whoever reads them; sizes: (node, fact, dimension) -> node of a size;
     numbers: host node -> its symbolic number, for inputs asked of `number_input(state, node)`;
     gradients: node -> the Value of its `.grad`, where the trace has read or set it;
+    tries: how many parts of the program are being tried, to be taken back whatever comes;
     arrays: the real arrays of NumPy that were looked at; alarms: the nodes of truth values that are True where NumPy would warn.
     """
 
     __slots__ = (
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts", "regions", "arrays",
-        "alarms", "gradients", "entry_autocast", "autocast_cleared",
+        "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries",
     )
 
     def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None) -> None:
@@ -45,6 +46,7 @@ class State:
         self.autocast: Any = None
         self.entry_autocast: Any = None
         self.autocast_cleared = False
+        self.tries = 0
         self.default_dtype: Any = None
         self.views: dict[Node, View] = {}
         self.members: dict[Node, tuple[Node, ...]] = {}
