@@ -63,6 +63,8 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
         if not _same(plain, (*args, *kwargs.values())):  # it may take no symbolic number
             return apply(state, function, plain[: len(args)], dict(zip(kwargs, plain[len(args) :])))
         return failed(state, function, call, failure)
+    if outcome.written and type(function) is not Applied:
+        WRITERS.add(function)
     return perform(state, function, call, outcome, operations.name_of(function) in operations.IMPURE)
 
 
@@ -136,7 +138,6 @@ def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
         if Run(source, call, FIRST_SAMPLE).measure(function, *modes, second) != outcome:
             raise
     if outcome.written and not call.exact:
-        WRITERS.add(function)
         source.pool.clear()
         raise Inexact
     if any(node.tape == "host" for node in call.nodes):
