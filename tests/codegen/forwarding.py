@@ -99,6 +99,11 @@ def enter(record: Tail) -> Any:
     return record[0](*record[1:])
 
 
+def go_on(items: tuple) -> Any:
+    """The same for a tuple of a function and its arguments."""
+    return trampoline(*items)
+
+
 class Joint:
     """Codes that wait, by the code of the inner frame."""
 
@@ -113,7 +118,7 @@ class Joint:
         return self.known[id(inner)]
 
 
-RUNTIME = Runtime(Tail, caught, trampoline, enter, tuple, Joint)
+RUNTIME = Runtime(Tail, caught, trampoline, enter, go_on, tuple, Joint)
 
 _VERIFIED: dict[int, CodeType] = {}
 

@@ -44,13 +44,11 @@ HELD_IN_ALL_WAYS = ("test_scope", "test_grammar", "test_with", "test_listcomps",
 """Modules that end so too where traces stop before every n-th instruction."""
 
 FRAME = "a frame in a traceback whose handler has run is not the frame that goes on: its variables and its line are those of the break"
-LATE = "an object that a chain of frames holds behind a break dies later, in 3.11"
 SHARED = "code that is made shares the constants of the user's, whose reference counts grow"
 
 KNOWN: dict[str, str] = {
     "test.test_exceptions.PEP626Tests.test_lineno_after_other_except": FRAME,
     "test.test_exceptions.PEP626Tests.test_lineno_in_try": FRAME,
-    "test.test_generators.FinalizationTest.test_frame_resurrect": LATE,
     "test.test_coroutines.CoroutineTest.test_for_2": SHARED,
 }
 """Tests that end differently, and why: the table counts them as different."""

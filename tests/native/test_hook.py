@@ -1186,3 +1186,20 @@ def test_a_foreign_thread_of_compiled_callables():
     finally:
         sys.setswitchinterval(interval)
     assert failures == [] and not native.hook_is_in()
+
+
+def test_going_on_empties_a_tuple_that_nobody_else_has() -> None:
+    class Mortal:
+        pass
+
+    def inner(mortal):
+        seen = weakref.ref(mortal)
+        del mortal
+        return seen() is None
+
+    kept = (inner, Mortal())
+    assert not native.go_on(kept) and type(kept[1]) is Mortal
+    assert Callable(lambda: native.go_on((inner, Mortal())), Engine(lambda *frame: None))()
+    for wrong in ((), [inner], None):
+        with pytest.raises(TypeError, match="a tuple of a function"):
+            native.go_on(wrong)

@@ -336,7 +336,25 @@ def _caught():
     return [calling(Mortal())]
 
 
-@pytest.mark.parametrize("function", [_deleted, _overwritten, _inside, _finalised, _below, _caught])
+def _in_a_generator():
+    def made():
+        try:
+            yield 1
+        finally:
+            log.append("closed")
+
+    def used():
+        generator = made()
+        seen = weakref.ref(generator)
+        next(generator)
+        del generator
+        return seen() is None, list(log)
+
+    log: list = []
+    return [used()]
+
+
+@pytest.mark.parametrize("function", [_in_a_generator, _deleted, _overwritten, _inside, _finalised, _below, _caught])
 def test_objects_die_when_the_program_lets_go_of_them(function):
     assert _runs(function) == [function(), function()]
 

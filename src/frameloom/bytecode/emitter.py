@@ -410,12 +410,14 @@ class Emitter:
         """End a call whose arguments are a tuple and, if `keywords`, a dict above it."""
         self.op("CALL_FUNCTION_EX", int(keywords))
 
-    def call_constant_under(self, function: Any, *extra: Any) -> None:
-        """Replace the top by `function(top, *extra)`, all constants."""
+    def call_constant_under(self, function: Any, *extra: Any, at: Label | None = None) -> None:
+        """Replace the top by `function(top, *extra)`, all constants. `at` is placed at the call."""
         self.load_const(function)
         self.swap(2)  # in the place of self, which needs no NULL on any version
         for value in extra:
             self.load_const(value)
+        if at is not None:
+            self.place(at)
         self.call(len(extra))
 
     def call_constant_before(self, function: Any, first: Any) -> None:
@@ -425,18 +427,6 @@ class Emitter:
         self.load_const(first)
         self.swap()
         self.call(1)
-
-    def call_with_tuple_under(self, function: Any, at: Label) -> None:
-        """Replace the tuple on top by `function(*tuple)`; `at` is placed at the call."""
-        if version.NULL_FIRST:
-            self.load_const(function)
-            self.push_null()
-        else:
-            self.push_null()
-            self.load_const(function)
-        self.swap(3)
-        self.place(at)
-        self.call_ex()
 
     def make_function(self, load_code: Callable[[], Any], closure: Sequence[str | int] = ()) -> None:
         """Push a new function with the running frame's globals, of the code that `load_code` pushes; its closure is the cells in

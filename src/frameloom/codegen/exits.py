@@ -25,7 +25,8 @@ class Runtime(NamedTuple):
     `tail(function, *arguments)` makes a tail record (it is their class), which the code returns in place of a result;
     `caught` makes one whose `caught` is true: an exception's traceback keeps the frame that returns it.
     `enter(record)` makes the call of a record and returns what comes, perhaps another record; `trampoline(record)` or
-    `trampoline(function, *arguments)` runs the records that come, and returns the result. `take(record)` is the tuple of function and
+    `trampoline(function, *arguments)` runs the records that come, and returns the result; `go_on((function, *arguments))` does
+    the same and empties a tuple that nobody else has. `take(record)` is the tuple of function and
     arguments. The record is used up by each. `joint(make)` gives a callable that takes a record: `make(code of its function)`,
     remembered, or None. All must be hashable.
     """
@@ -34,6 +35,7 @@ class Runtime(NamedTuple):
     caught: Callable[..., Any]
     trampoline: Callable[..., Any]
     enter: Callable[..., Any]
+    go_on: Callable[..., Any]
     take: Callable[..., Any]
     joint: Callable[..., Any]
 

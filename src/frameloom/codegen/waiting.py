@@ -53,7 +53,7 @@ def waiting_code(code: CodeType, index: int, shape: Shape, link: str, runtime: R
 
     `shape` is the state below the operands of the waiting instruction. Its functions take what those of `resume_code` take, with further
     items at the end of the tuple: the value, if `link` is "value"; then a tuple of the inner function and its arguments. They call it by
-    `runtime.trampoline`. Made once for each combination; `inner` lives as long. Raises ResumeError.
+    `runtime.go_on`. Made once for each combination; `inner` lives as long. Raises ResumeError.
     """
     code, index, shape = user_state(code, index, shape)
     key = ("waiting", index, shape, link, runtime, id(inner))
@@ -73,7 +73,7 @@ def _make(state: State, link: str, runtime: Runtime, inner: CodeType) -> CodeTyp
         if link == "next":
             _ask_in_turn(out, program, index, shape, runtime, call, ways)
         else:
-            run, leaves = finish(out, program, index, shape, link, lambda out, _: out.call_with_tuple_under(runtime.trampoline, call))
+            run, leaves = finish(out, program, index, shape, link, lambda out, _: out.call_constant_under(runtime.go_on, at=call))
             _go_on(out, program, index, run, leaves, ways)
     copies = out.copy_body(program)
     for label, target in (*ways.labels, *prologue.offsets):
@@ -128,7 +128,7 @@ def _ask_in_turn(out: Emitter, program: Program, index: int, shape: Shape, runti
     raised, other = Label(), Label()
     with out.region(raised, len(shape.stack)):
         out.op("NOP")
-        out.call_with_tuple_under(runtime.trampoline, call)
+        out.call_constant_under(runtime.go_on, at=call)
     out.jump(ways.to(index + 1))
     out.place(raised)
     out.op("PUSH_EXC_INFO")

@@ -188,6 +188,7 @@ class Compiler:
             return compile_frame(function, code, arguments, self.settings.domain, record, self._accept)
         except Refused as refused:
             broken = break_report(refused.trace, REFUSED if self.settings.fullgraph else STAYS_WHOLE)
+            refused.trace.session.close()
         if self.settings.fullgraph:
             raise GraphBreakError(broken)
         events.graph_break(broken)

@@ -10,8 +10,9 @@ from frameloom.compile.running import in_compiled
 from frameloom.compile.finalisers import may_run_code
 from frameloom.interpreter.calls import CALLERS
 from frameloom.interpreter.frame import Link
+from frameloom.interpreter.iteration import unpack
 from frameloom.interpreter.registry import CODE_RULES, rule
-from frameloom.native import Callable, trampoline
+from frameloom.native import Callable, go_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, TRUE, Const, Node, Obj, Value
 
@@ -40,18 +41,19 @@ def _is_compiling(m: Any) -> Value:
     return TRUE
 
 
-@rule(trampoline)
-def _go_on_inside(m: Any, function: Value, *arguments: Value) -> Any:
+@rule(go_on)
+def _go_on_inside(m: Any, items: Value) -> Any:
     """A resume function waits for what goes on with an inner frame: that is inlined, and this frame waits for it as the user's did."""
     frame = m.session.frame
     origin = origin_of(frame.program.code)
     waits = origin.waits if origin is not None else None
     if waits is None or waits.call != frame.index:
         return NotImplemented
+    function, *arguments = unpack(m, items)
     if any(may_run_code(m.observe.peek(argument)) for argument in arguments):
         raise GraphBreak("FL503", "what dies with the inner frame runs code, which must not wait for the end of the outer one")
     value = frame.stack[waits.depth] if waits.link == "value" else None
-    return m.invoke(function, list(arguments), {}, Link(waits.link, waits.depth, value))
+    return m.invoke(function, arguments, {}, Link(waits.link, waits.depth, value))
 
 
 def operation(function: Any) -> Any:

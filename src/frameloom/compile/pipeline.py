@@ -25,6 +25,7 @@ from frameloom.native import (
     call_keyed,
     caught,
     enter,
+    go_on,
     make_function,
     open_scope,
     resume_function,
@@ -33,7 +34,7 @@ from frameloom.native import (
 )
 from frameloom.symbolic.signals import RestartCapture
 
-RUNTIME = Runtime(Slot, Tail, caught, resume_function, make_function, open_scope, trampoline, enter, take, Joint, rerun, call_keyed)
+RUNTIME = Runtime(Slot, Tail, caught, resume_function, make_function, open_scope, trampoline, enter, go_on, take, Joint, rerun, call_keyed)
 
 
 class Capture(NamedTuple):
@@ -72,6 +73,14 @@ def compile_frame(
     traced = _trace(function, code, arguments, domain, record)
     if not accept(traced):
         raise Refused(traced)
+    try:
+        return _made(traced, code, domain, started)
+    except BaseException:
+        traced.session.close()
+        raise
+
+
+def _made(traced: Trace, code: types.CodeType, domain: Any, started: float) -> Capture:
     session = traced.session
     plan = Plan(traced.program, session, traced.exit, lambda outputs: domain.finish(session, outputs))
     lowering = guard_program.Lowering(session.guards.values(), code)

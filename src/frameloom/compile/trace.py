@@ -74,6 +74,17 @@ def trace(
     session.ambient = sys.exception()
     session.observe.promoted = frozenset(source_at(session, path) for path in promoted)
     try:
+        return _traced(session, function, code, arguments, domain)
+    except BaseException as error:
+        deepest = session.deepest
+        session.close()
+        if isinstance(error, RecursionError) and deepest > 0:
+            raise RestartCapture(Depth(deepest // 2)) from None
+        raise
+
+
+def _traced(session: Session, function: types.FunctionType, code: types.CodeType, arguments: tuple, domain: Any) -> Trace:
+    try:
         frame = enter_root(session.machine, function, code, arguments)
         session.guard("IS", session.sources.function_globals(), function.__globals__)
         domain.begin(session)
@@ -84,13 +95,9 @@ def trace(
         _require_buildable(session, exit_)
         _require_closed(session, exit_)
         _guard_distinct(session)
-    except RecursionError:
-        if session.deepest == 0:
-            raise
-        raise RestartCapture(Depth(session.deepest // 2)) from None
+        return Trace(session, frame.program, exit_)
     finally:
         domain.abandon(session)
-    return Trace(session, frame.program, exit_)
 
 
 def source_at(session: Session, path: tuple) -> Source:
@@ -245,6 +252,7 @@ class _NothingRuns(NamedTuple):
     caught: Any = print
     trampoline: Any = print
     enter: Any = print
+    go_on: Any = print
     take: Any = print
     joint: Any = lambda make: print
 

@@ -248,6 +248,42 @@ caught(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
     return new_tail(args, count, 1);
 }
 
+/* A record of the call whose function and arguments a tuple has. The caller's
+ * stack is what else owns the tuple: if nobody does, it keeps none of them. */
+static Tail *
+record_of(PyObject *items)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(items);
+    Tail *record = (Tail *)new_tail(&PyTuple_GET_ITEM(items, 0), count, 0);
+    for (Py_ssize_t i = 0; record != NULL && Py_REFCNT(items) == 1 && i < count; i++) {
+        PyObject *kept = PyTuple_GET_ITEM(items, i);
+        PyTuple_SET_ITEM(items, i, Py_NewRef(Py_None));
+        Py_DECREF(kept);  /* the record has it */
+    }
+    return record;
+}
+
+static PyObject *
+go_on(PyObject *Py_UNUSED(module), PyObject *items)
+{
+    if (!PyTuple_CheckExact(items) || PyTuple_GET_SIZE(items) == 0) {
+        PyErr_SetString(PyExc_TypeError, "a tuple of a function and its arguments expected");
+        return NULL;
+    }
+    Tail *record = record_of(items);
+    if (record == NULL) {
+        return NULL;
+    }
+    Thread *thread = thread_state();
+    PyThreadState *tstate = PyThreadState_Get();
+    function_credit_add(tstate, 1);
+    PyObject *result = call_inner(thread, (PyObject *)record);
+    Py_DECREF(record);
+    result = tail_run(thread, result);
+    function_credit_add(tstate, -1);
+    return result;
+}
+
 /* The function and the arguments of a record, which is empty afterwards. */
 static PyObject *
 take(PyObject *Py_UNUSED(module), PyObject *argument)
@@ -554,6 +590,9 @@ PyMethodDef tail_methods[] = {
     {"caught", (PyCFunction)(void (*)(void))caught, METH_FASTCALL,
      "caught(function, /, *arguments)\n--\n\n"
      "A tail record of a frame that an exception's traceback keeps."},
+    {"go_on", go_on, METH_O,
+     "go_on(items, /)\n--\n\n"
+     "As trampoline(*items), for a tuple that the caller has no further use for: it may be emptied."},
     {"take", take, METH_O,
      "take(record, /)\n--\n\n"
      "The function and the arguments of a tail record, as a tuple; the record is taken."},
