@@ -126,11 +126,20 @@ def refuse(kind: str, because: str, *callables: Any) -> None:
 
 
 def refuse_module(kind: str, *names: str, but: tuple = ()) -> None:
-    """Break at calls of Python functions of these modules and of those below them, except the functions `but`."""
+    """Break at calls of Python functions of these modules and of those below them, except the functions `but` and
+    what is defined in them."""
     for name in names:
         REFUSED_MODULES[name] = kind
-    INLINED.update(function.__code__ for function in but)
+    for function in but:
+        _inline(function.__code__)
     _kinds.clear()
+
+
+def _inline(code: types.CodeType) -> None:
+    INLINED.add(code)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            _inline(inner)
 
 
 def refuse_instances(kind: str, *classes: type, of_subclasses: str | None = None) -> None:

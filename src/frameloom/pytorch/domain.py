@@ -11,6 +11,7 @@ import frameloom.pytorch.layouts  # noqa: F401  torch's tuples register themselv
 import frameloom.pytorch.native_guards  # noqa: F401  and the lowerings of their guards
 import frameloom.pytorch.recompiles  # noqa: F401  and what is told when they fail
 import frameloom.pytorch.rules.autocast  # noqa: F401
+import frameloom.pytorch.rules.checkpoint  # noqa: F401
 import frameloom.pytorch.rules.constants  # noqa: F401
 import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules

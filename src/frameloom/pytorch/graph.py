@@ -10,6 +10,7 @@ from typing import Any, Callable
 import torch
 from torch import fx
 from torch.fx._lazy_graph_module import _LazyGraphModule
+from torch.utils.checkpoint import CheckpointPolicy
 
 from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
@@ -47,7 +48,7 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
         shapes.add_guard(state.session, state)
         return None
     given = used_inputs(live, told)
-    module = build_module(live, given, told)
+    module = build_module(state, live, given, told)
     guard_storages(state, given)
     compile_ = functools.partial(call_backend, backend, module, examples(state, module, given))
     casts = any(map(autocast.switches, live))
@@ -77,7 +78,7 @@ def used_inputs(live: list[Node], outputs: list[Node]) -> list[Node]:
     return list(found)
 
 
-def build_module(live: list[Node], given: list[Node], outputs: list[Node]) -> fx.GraphModule:
+def build_module(state: State, live: list[Node], given: list[Node], outputs: list[Node]) -> fx.GraphModule:
     """The `GraphModule` of the operations.  Its Python code is written when somebody asks for it, or calls it."""
     graph = fx.Graph()
     made: dict[Node, fx.Node] = {}
@@ -92,8 +93,17 @@ def build_module(live: list[Node], given: list[Node], outputs: list[Node]) -> fx
             made[node] = graph.call_method(target.__name__, args, kwargs)
         else:
             made[node] = graph.call_function(target, args, kwargs)
+        if node in state.recomputed:
+            mark_recomputed(made[node], state.recomputed[node], node in state.impure)
     graph.output(tuple([made[node] for node in outputs]))
     return CapturedModule(torch.nn.Module(), graph, "Captured")
+
+
+def mark_recomputed(node: fx.Node, region: int, impure: bool) -> None:
+    """Tell backends that make backward graphs to compute the operation again there.  What draws random numbers is kept: they
+    would be others."""
+    node.meta["ac_graph_id"] = region
+    node.meta["recompute"] = CheckpointPolicy.MUST_SAVE if impure else CheckpointPolicy.PREFER_RECOMPUTE
 
 
 class CapturedModule(_LazyGraphModule):

@@ -29,13 +29,15 @@ class State:
     numbers: host node -> its symbolic number, for inputs asked of `number_input(state, node)`;
     gradients: node -> the Value of its `.grad`, where the trace has read or set it;
     tries: how many parts of the program are being tried, to be taken back whatever comes;
+    recomputed: node -> the region of `checkpoint` that it is in, named by a number; regions_open: what was written to when each of
+    those that are open was entered;
     arrays: the real arrays of NumPy that were looked at; alarms: the nodes of truth values that are True where NumPy would warn.
     """
 
     __slots__ = (
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts", "regions", "arrays",
-        "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries",
+        "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed",
     )
 
     def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None) -> None:
@@ -47,6 +49,8 @@ class State:
         self.entry_autocast: Any = None
         self.autocast_cleared = False
         self.tries = 0
+        self.regions_open: tuple = ()
+        self.recomputed: dict[Node, int] = {}
         self.default_dtype: Any = None
         self.views: dict[Node, View] = {}
         self.members: dict[Node, tuple[Node, ...]] = {}
