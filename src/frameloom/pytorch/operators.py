@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import types
 from typing import Any, Callable
 
 import torch
@@ -11,11 +12,13 @@ from frameloom.pytorch import record, results
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.sizes import lift_size
 from frameloom.pytorch.state import State
+from frameloom.interpreter.operators import BINARY, COMPARE, INPLACE
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.layouts import list_
 from frameloom.symbolic.layouts.list_ import ListBody
+from frameloom.symbolic.layouts.payload import PayloadBody
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import FALSE, TRUE, Const, Node, Obj, Value, boolean
+from frameloom.symbolic.values import ABSENT, FALSE, TRUE, Const, Node, Obj, Value, boolean
 
 NUMBERS = frozenset({bool, int, float, complex})
 
@@ -71,7 +74,9 @@ def _is_numeric(value: Value) -> bool:
 
 def _with_foreign(state: State, name: str, operands: list[Value]) -> Any:
     """A tensor and an object that counts as a number, or compared with one that has no opinion: then unequal; else eager decides."""
-    plain = [NUMBER_IN.get(type(value.body), _itself)(value) if type(value) is Obj else value for value in operands]
+    if _decides_first(state, name, operands[0]):
+        return NOT_HANDLED
+    plain = [NUMBER_IN.get(type(value.body), _itself)(state, value) if type(value) is Obj else value for value in operands]
     if all(map(_is_numeric, plain)):
         return record.apply(state, ELEMENTWISE[name], plain, {})
     if name in ("==", "!="):
@@ -81,11 +86,25 @@ def _with_foreign(state: State, name: str, operands: list[Value]) -> Any:
     raise GraphBreak("FL101", f"{name} of a tensor and an object of class {operands[-1].cls.__qualname__}")
 
 
-def _itself(value: Value) -> Value:
+def _decides_first(state: State, name: str, left: Value) -> bool:
+    """Whether the left operand is an object whose class has the operator written in Python: that method is asked before the tensor's."""
+    if type(left) is not Obj:
+        return False
+    found = state.session.observe.type_lookup(left.cls, METHODS[name])
+    return found is not ABSENT and found.cls is not types.WrapperDescriptorType  # those are of classes in C
+
+
+METHODS: dict[str, str] = {
+    **{symbol: names[1] for symbol, names in BINARY.items()}, **INPLACE, **{symbol: names[1] for symbol, names in COMPARE.items()},
+}
+"""Operator -> the method of its left operand."""
+
+
+def _itself(state: State, value: Value) -> Value:
     return value
 
 
-NUMBER_IN: dict[type, Callable[[Value], Value]] = {}
+NUMBER_IN: dict[type, Callable[[State, Value], Value]] = {}
 """Class of a body -> the number that an operator of a tensor finds in the object."""
 
 
@@ -156,6 +175,15 @@ def _reading(name: str) -> Callable:
         raise GraphBreak(kind, what)
 
     return read
+
+
+@counts_as_number(PayloadBody)
+def _number_of_payload(state: State, value: Value) -> Value:
+    """An object of a class below int, float or complex is that number to a tensor, whatever its class has of its own."""
+    if not issubclass(value.cls, (int, float, complex)):
+        return value
+    overridden = state.session.observe.type_lookup(value.cls, "__torch_function__") is not ABSENT
+    return value if overridden else value.body.value
 
 
 SPECIAL: dict[str, Callable] = {

@@ -38,10 +38,14 @@ def is_scalar(value: Value) -> bool:
     return type(value) is Obj and type(value.body) is ScalarBody
 
 
-@counts_as_number(ScalarBody)
 def number_in(value: Value) -> Value:
     """The Python number that an operator of a tensor finds in a scalar; a truth value is none."""
     return Const(value.body.scalar.item()) if value.cls is not numpy.bool_ else value
+
+
+@counts_as_number(ScalarBody)
+def _number_for_operator(state: Any, value: Value) -> Value:
+    return number_in(value)
 
 
 def host_of(m: Machine, value: Value) -> Any:
