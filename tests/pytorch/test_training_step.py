@@ -7,7 +7,7 @@ from typing import Any, Callable
 import pytest
 import torch
 from torch import nn
-from torch.optim import lr_scheduler
+from torch.optim import lr_scheduler, swa_utils
 
 import frameloom
 from tests.models.reference import reference
@@ -100,15 +100,114 @@ def test_step(name: str, backend: str) -> None:
     assert stats.graphs <= 6, stats  # before and after the backward; again with gradients, again with the optimizer's state
 
 
-def test_numbers_of_all_parameters_in_one_tensor() -> None:
-    """`_foreach_addcdiv_` reads its numbers from a tensor, which no run on shapes alone can do: a break, and the same result."""
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize(
+    "make", [lambda p: torch.optim.AdamW(p, lr=0.01, foreach=True), lambda p: torch.optim.Adam(p, lr=0.01, foreach=True, amsgrad=True)]
+)
+def test_numbers_of_all_parameters_in_one_tensor(make: Callable, backend: str) -> None:
+    """`_foreach_addcdiv_` reads its numbers from a tensor."""
+    with reference():
+        expected = train(make, lambda step: step, steps=6)
+    assert_same(train(make, frameloom.compile(backend=backend), steps=6), expected)
+    assert set(frameloom.stats().breaks) == {"FL306"} and frameloom.stats().graphs <= 6, frameloom.stats()
 
-    def make(p: Any) -> torch.optim.Optimizer:
-        return torch.optim.AdamW(p, lr=0.01, foreach=True)
+
+def test_numbers_in_a_tensor_of_another_length() -> None:
+    def odd(x, numbers):
+        try:
+            torch._foreach_addcmul_([x, x.clone()], [x, x], [x, x], numbers)
+        except RuntimeError as error:
+            return x, str(error)[:20]
+        return x, torch._foreach_addcdiv([x, x + 1], [x, x], (x, x), numbers)
+
+    compiled = frameloom.compile(odd, backend="eager")
+    for numbers in (torch.tensor([1.0, 2.0]), torch.ones(3), torch.ones(2, dtype=torch.float64), torch.ones(1, 2)):
+        assert_same(compiled(torch.ones(3), numbers), odd(torch.ones(3), numbers))
+
+
+def test_requires_grad_that_stays_as_it_is() -> None:
+    layer = nn.Linear(2, 2)
+    layer.bias.requires_grad = False
+
+    def kept(x):
+        layer.weight.requires_grad_()
+        layer.bias.requires_grad_(False)
+        y = layer(x)
+        y.requires_grad = True
+        return y.requires_grad_(True) is y, x.requires_grad_(False), y
+
+    def changed(x):
+        layer.requires_grad_(False)
+        y = layer(x)
+        layer.weight.requires_grad_(True)
+        z = x.clone().requires_grad_()
+        return y.requires_grad, layer(x), z, z.is_leaf
+
+    for grad in (True, False):
+        with torch.set_grad_enabled(grad):
+            if grad:
+                found = frameloom.compile(kept, backend="eager", fullgraph=True)(torch.ones(2))
+                assert found[0] and found[2].requires_grad and not found[1].requires_grad
+            x = torch.ones(2)
+            for found, expected in zip(frameloom.compile(changed, backend="eager")(x), changed(x)):
+                assert getattr(found, "requires_grad", found) == getattr(expected, "requires_grad", expected)
+                assert layer.weight.requires_grad and not layer.bias.requires_grad
+    with pytest.raises(RuntimeError, match="only change requires_grad flags of leaf"):
+        frameloom.compile(lambda x: (x * 2).requires_grad_(False), backend="eager")(torch.ones(2, requires_grad=True))
+
+
+def test_scaled_gradients() -> None:
+    def run(wrap: Callable) -> list:
+        torch.manual_seed(0)
+        model, scaler = Model(), torch.amp.GradScaler("cpu", init_scale=4.0, growth_interval=2)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+
+        def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            optimizer.zero_grad()
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                loss = nn.functional.cross_entropy(model(x), y)
+            scaler.scale(loss).backward()
+            scaler.unscale_(optimizer)
+            nn.utils.clip_grad_value_(model.parameters(), 0.5)
+            scaler.step(optimizer)
+            scaler.update()
+            return loss.detach()
+
+        step = wrap(step)
+        losses = [step(torch.randn(6, 5) * (1e38 if number == 2 else 1), torch.randint(3, (6,))) for number in range(5)]
+        return [losses, model.state_dict(), copy.deepcopy(optimizer.state_dict()), scaler.state_dict()]
 
     with reference():
-        expected = train(make, lambda step: step, steps=4)
-    assert_same(train(make, frameloom.compile(backend="eager"), steps=4), expected)
+        expected = run(lambda step: step)
+    found = run(frameloom.compile(backend="eager"))
+    assert str(found) == str(expected)
+
+
+@pytest.mark.parametrize("how", ["multi", "each", "mean"])
+def test_averaged_models(how: str) -> None:
+    ways = {
+        "multi": {"multi_avg_fn": swa_utils.get_ema_multi_avg_fn(0.9)},
+        "each": {"avg_fn": swa_utils.get_ema_avg_fn(0.9)},
+        "mean": {},
+    }
+
+    def run(wrap: Callable) -> list:
+        torch.manual_seed(0)
+        model = nn.Linear(3, 3)
+        averaged = swa_utils.AveragedModel(model, **ways[how], use_buffers=True)
+
+        def step(x: torch.Tensor) -> None:
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.add_(x)
+            averaged.update_parameters(model)
+
+        step = wrap(step)
+        for _ in range(4):
+            step(torch.randn(3))
+        return list(averaged.state_dict().values())
+
+    assert_same(run(frameloom.compile(backend="eager")), run(lambda step: step))
 
 
 def test_beside_another_compiler() -> None:

@@ -187,7 +187,6 @@ def _real(state: State, node: Node) -> Value:
 WRITE_REFUSALS: dict[str, tuple[str, str]] = {
     "data": ("FL310", ".data of a tensor is replaced"),
     "_grad": ("FL308", ".grad of a tensor is set"),
-    "requires_grad": ("FL308", "requires_grad of a tensor is set"),
     "_backward_hooks": ("FL308", "the hooks of a tensor are replaced"),
     "_post_accumulate_grad_hooks": ("FL308", "the hooks of a tensor are replaced"),
     "names": ("FL311", "a tensor is given names of dimensions"),
@@ -198,9 +197,10 @@ def write(state: State, node: Node, name: str, value: Value) -> Any:
     """Perform `node.name = value` for a C attribute, or NOT_HANDLED for an attribute in the node's own dictionary."""
     refusal = WRITE_REFUSALS.get(name)
     if refusal is not None:
-        if name == "requires_grad" and _is_same(node, value):
-            return None
         raise GraphBreak(*refusal)
+    if name == "requires_grad":
+        keep_requires_grad(state, node, value)
+        return None
     if name == "grad":
         gradients.write(state, node, value)
         return None
@@ -213,8 +213,12 @@ def write(state: State, node: Node, name: str, value: Value) -> Any:
     return NOT_HANDLED
 
 
-def _is_same(node: Node, value: Value) -> bool:
-    return node.target is not INPUT and type(value) is Const and value.value is node.fact.requires_grad
+def keep_requires_grad(state: State, node: Value, wanted: Value) -> None:
+    """Set `requires_grad` to what it is; else a break, since every other holder of the tensor sees it."""
+    if type(node) is Node and type(wanted) is Const and type(node.fact) is TensorFact and not state.inference:
+        if type(wanted.value) is bool and _requires_grad(state, node).value is wanted.value and not node.fact.inference:
+            return
+    raise GraphBreak("FL308", "requires_grad of a tensor is set")
 
 
 COPY = torch._C.TensorBase.__dict__["copy_"]

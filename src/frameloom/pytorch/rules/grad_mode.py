@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import refuse, rule
-from frameloom.pytorch import modes
-from frameloom.symbolic.values import NONE, Value, boolean
+from frameloom.interpreter.registry import method, refuse, rule
+from frameloom.pytorch import attributes, modes
+from frameloom.symbolic.values import NONE, TRUE, Value, boolean
 
 
 @rule(torch.is_grad_enabled)
@@ -28,3 +28,10 @@ def _is_inference_mode_enabled(m: Machine) -> Value:
 
 refuse("FL319", "forward-mode differentiation is switched", torch._C._set_fwd_grad_enabled)
 refuse("FL319", "views are made with multithreading switched", torch._C._set_multithreading_enabled)
+
+
+@method(torch._C.TensorBase, "requires_grad_")
+def _requires_grad(m: Machine, tensor: Value, wanted: Value = TRUE) -> Value:
+    """Where nothing changes; else it breaks."""
+    attributes.keep_requires_grad(m.session.torch, tensor, wanted)
+    return tensor

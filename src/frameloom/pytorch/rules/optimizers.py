@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from frameloom.interpreter.registry import rule
 from frameloom.pytorch.facts import TensorFact
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import FALSE, Const, Node, Value
+from frameloom.symbolic.values import FALSE, Const, Node, Obj, Value
 
 GROUP = torch._C._group_tensors_by_device_and_dtype
 
@@ -41,3 +42,40 @@ def _empty_like(value: Value) -> Any:
     if type(value) is not Node or type(value.fact) is not TensorFact:
         raise GraphBreak("FL101", f"an object of class {value.cls.__name__} is put into a group of tensors")
     return torch.empty(0, dtype=value.fact.dtype, device=value.fact.device)
+
+
+def _each(method: str, is_in_place: bool) -> Any:
+    def each(tensors: Any, first: Any, second: Any, scalars: Any) -> Any:
+        made = []
+        for position, tensor in enumerate(tensors):
+            made.append(getattr(tensor, method)(first[position], second[position], value=scalars[position]))
+        return None if is_in_place else tuple(made)
+
+    return each
+
+
+def _numbers_in_a_tensor(function: Any, method: str) -> None:
+    """A function of lists of tensors that takes its numbers as one tensor: torch reads them when it runs, which no run on shapes
+    alone can do.  It does for each tensor what `method` does with one number, and that torch can."""
+    meaning = _each(method, method.endswith("_"))
+
+    @rule(function)
+    def called(m: Machine, *args: Value, **kwargs: Value) -> Any:
+        if kwargs or len(args) != 4 or not _is_row(args[3]):
+            return NotImplemented
+        rows = [unpack(m, row) for row in args[:3] if type(row) is Obj and row.cls in (list, tuple)]
+        if [len(row) for row in rows] != [args[3].fact.sizes[0]] * 3 or not all(map(_is_tensor, itertools.chain(*rows))):
+            return NotImplemented
+        return m.invoke(m.observe.constant(meaning), list(args), {})
+
+
+def _is_tensor(value: Value) -> bool:
+    return type(value) is Node and type(value.fact) is TensorFact
+
+
+def _is_row(value: Value) -> bool:
+    return _is_tensor(value) and len(value.fact.sizes) == 1 and value.fact.device.type == "cpu"
+
+
+for _name in ("addcdiv", "addcmul", "addcdiv_", "addcmul_"):
+    _numbers_in_a_tensor(getattr(torch, f"_foreach_{_name}"), _name)

@@ -17,7 +17,7 @@ MEMORY = (
     "_typed_storage", "storage", "storage_type", "is_same_size", "__dlpack__", "__dlpack_device__",
 )
 STORAGE = ("set_", "resize_", "resize_as_", "_set_data", "set_data", "apply_", "map_", "map2_")
-AUTOGRAD = ("requires_grad_", "retain_grad", "_backward", "backward", "detach_", "_make_subclass")
+AUTOGRAD = ("retain_grad", "_backward", "backward", "detach_", "_make_subclass")
 NUMPY = ("numpy", "__array__", "__array_wrap__")
 TEXT = ("__repr__", "__format__", "__str__")
 LAYOUTS = (
