@@ -1,6 +1,7 @@
 """Finalisers run where eager Python runs them: effects are replayed in program order, and what they displace dies in between."""
 from __future__ import annotations
 
+import unittest
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -100,3 +101,30 @@ def test_callbacks_of_weak_references() -> None:
         return log
 
     assert run(Compiled(program, on_capture=None)) == run(program) == ["dead", "after"]
+
+
+class Watching(unittest.TestCase):
+    """Is run below a chain of frames that all wait for it."""
+
+    def by_proxy(self) -> None:
+        watched = set("watched")
+        proxy = weakref.proxy(watched)
+        watched = None
+        self.assertRaises(ReferenceError, str, proxy)
+
+    def by_reference(self) -> None:
+        watched = set("watched")
+        reference = weakref.ref(watched)
+        watched = None
+        self.assertIsNone(reference())
+
+
+@pytest.mark.parametrize("name", ["by_proxy", "by_reference"])
+def test_what_a_chain_of_frames_lets_go_of_dies_at_once(name: str) -> None:
+    def program() -> list:
+        result = unittest.TestResult()
+        Watching(name).run(result)
+        return [text for _, text in [*result.failures, *result.errors]]
+
+    call = Compiled(program, on_capture=lambda capture: capture.trace.session.close())
+    assert call() == call() == []

@@ -81,9 +81,17 @@ def class_of(**inner: Any) -> type:
     return type("Made", (base,), dict(list(inner.items())[1:]))
 
 
+def walked_out(*inner: Any) -> Any:
+    """An iterator over a dictionary that is exhausted."""
+    made = iter({})
+    next(made, None)
+    return made
+
+
 def advanced(*inner: Any) -> Any:
-    it = iter([*inner])
-    next(it, None)
+    """An iterator that has begun, and is not exhausted: such a one makes a new list at each `__reduce__`."""
+    it = iter([None, *inner])
+    next(it)
     return it
 
 
@@ -95,6 +103,8 @@ BY_ITEMS: dict[str, Callable[..., Any]] = {
     "iterator": lambda *inner: iter([*inner]),
     "advanced": advanced,
     "tuple iterator": lambda *inner: iter(inner),
+    "walk": lambda *inner: iter(dict.fromkeys(map(id, inner))),
+    "walked out": walked_out,
     "cell": lambda *inner: types.CellType(*inner[:1]),
     "function": function_of,
     "method": lambda *inner: types.MethodType(function_of(), inner),
@@ -180,6 +190,7 @@ TAKEN: dict[type, list[tuple[str, Any]]] = {
     types.BuiltinFunctionType: [("method_self", None)],
     type(iter([])): [("reduced", None)],
     type(iter(())): [("reduced", None)],
+    type(iter({})): [("walked", None)],
     range: [("descriptor", range.__dict__["start"])],
 }
 """class -> steps that its instances have, some of which find nothing"""
@@ -342,6 +353,7 @@ EVERY = [
     ("method_self", None, ("method", (("fresh",),)), None),
     ("method_self", None, ("append", ()), None),
     ("reduced", None, ("advanced", (("fresh",), ("fresh",))), None),
+    ("walked", None, ("walk", (("fresh",),)), ("walked out", ())),
 ]
 """step, key, an object where it finds something, one of the same class where it does not (None: there is none)"""
 

@@ -268,8 +268,9 @@ def _resolve_cells(session: Session, frame: Frame) -> None:
             frame.slots[index] = session.observe.resolve(frame.slots[index])
 
 
-DIES = frozenset({"FL503"})
-"""Breaks that make an object whose death runs code: its frame must end by itself, not when the trace of a whole chain does."""
+DIES = frozenset({"FL503", "FL113"})
+"""Breaks at which the death of an object will show, since it runs code or a weak reference sees it: its frame must end by itself, not when
+the trace of a whole chain does."""
 
 
 def _states(session: Session, frames: list[Frame], may_join: bool) -> tuple[FrameState, ...]:

@@ -31,7 +31,10 @@ def iterate(m: Machine, value: Value) -> Value:
     slot = m.observe.type_lookup(value.cls, "__iter__")
     blocked = type(slot) is Const and slot.value is None
     if slot is not ABSENT and not blocked:
-        return _call_slot(m, slot, value, [])
+        made = _call_slot(m, slot, value, [])
+        if made.cls not in ITERATORS and m.observe.type_lookup(made.cls, "__next__") is ABSENT:
+            raise m.error(TypeError, f"iter() returned non-iterator of type '{made.cls.__name__}'")
+        return made
     if blocked or m.observe.type_lookup(value.cls, "__getitem__") is ABSENT:
         raise m.error(TypeError, f"'{value.cls.__name__}' object is not iterable")
     return m.session.alloc(iterators.SEQUENCE_ITERATOR, SequenceIterator(value, 0))

@@ -227,20 +227,29 @@ def dict_update(m: Machine, target: Obj, other: Value, unique: bool = False) -> 
 
 def _merge(m: Machine, target: Obj, other: Obj) -> None:
     """Take over the entries of a dictionary; an empty one takes the table as it is, and compares nothing."""
-    handles = dict_.handles(m.session, other.body)
     cloned = target.body.full and not target.body.known and other.body.removals == 0
-    for handle in handles:
-        key = other.body.known[handle][0]
-        value = dict_.get(m.session, other.body, handle, key)
+    for handle, key, value in stored_entries(m, other):
         dict_put(m, target, handle if cloned else stored_handle(m, target, handle, key), key, value)
+
+
+def stored_entries(m: Machine, holder: Obj) -> Iterator[tuple[Any, Value, Value]]:
+    """(handle, key, value) of the entries of a dictionary in order, each read when it is asked for.  What CPython does where code
+    that runs between two of them changes the dictionary depends on its table: that breaks."""
+    body = holder.body
+    handles = dict_.handles(m.session, body)
+    removals = body.removals
+    for handle in handles:
+        key = body.known[handle][0]
+        yield handle, key, dict_.get(m.session, body, handle, key)
+        if body.removals != removals or len(body.known) != len(handles):
+            raise GraphBreak("FL102", "a dictionary that is changed while it is gone through")
 
 
 def pairs(m: Machine, other: Value, mapping_only: bool = False) -> Iterator[tuple[Value, Value]]:
     """The (key, value) pairs that `dict.update(other)` takes, each read when it is asked for."""
     if type(other) is Obj and isinstance(other.body, dict_.DictBody) and _plain_mapping(m, other):
-        for handle in dict_.handles(m.session, other.body):
-            key = other.body.known[handle][0]
-            yield key, dict_.get(m.session, other.body, handle, key)
+        for _, key, value in stored_entries(m, other):
+            yield key, value
         return
     if m.observe.type_lookup(other.cls, "keys") is not ABSENT:
         from frameloom.interpreter.attributes import get_attribute

@@ -12,9 +12,9 @@ from frameloom.interpreter.formatting import concatenate, convert
 from frameloom.interpreter.iteration import iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import binary, equal, get_item, set_item, truth
-from frameloom.interpreter.stores import dict_get, dict_put, dict_set, dict_update, key_handle, pairs, stored_handle
+from frameloom.interpreter.stores import dict_get, dict_put, dict_remove, dict_set, dict_update, key_handle, pairs, stored_handle
 from frameloom.rules.define import function, methods
-from frameloom.rules.dict_ import clear, copy_entries, delete_item, is_dict, pop, same_entries, set_default, store, take_end, view
+from frameloom.rules.dict_ import clear, copy_entries, delete_item, entry_at_end, is_dict, pop, same_entries, set_default, store, view
 from frameloom.rules.indexing import is_a
 from frameloom.rules.representation import once
 from frameloom.rules.views import ordered_iterator
@@ -98,7 +98,9 @@ def key_error(m: Machine, key: Value) -> SymbolicRaise:
 
 @ordered("popitem")
 def pop_item(m: Machine, self: Obj, last: Value = TRUE) -> Value:
-    return take_end(m, self, truth(m, last).value, "dictionary is empty")
+    handle, key, value = entry_at_end(m, self, truth(m, last).value, "dictionary is empty")
+    dict_remove(m, self, handle, key)
+    return m.tuple([key, value])
 
 
 @ordered("move_to_end")

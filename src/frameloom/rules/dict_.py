@@ -12,7 +12,7 @@ from frameloom.interpreter.calls import class_made_by, fresh_instance
 from frameloom.interpreter.iteration import iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import COMPARE, NONEMPTY, equal, set_item
-from frameloom.interpreter.stores import dict_delete, dict_get, dict_put, dict_remove, dict_set, dict_update, key_handle, stored_handle
+from frameloom.interpreter.stores import dict_delete, dict_get, dict_put, dict_remove, dict_set, dict_update, key_handle, stored_entries, stored_handle
 from frameloom.rules.define import function, methods
 from frameloom.symbolic.layouts import dict_, set_
 from frameloom.symbolic.layouts.dict_ import DictBody
@@ -185,19 +185,25 @@ def pop(m: Machine, self: Obj, key: Value, default: Value | None = None, /) -> V
 
 @ordered_apart("popitem")
 def pop_item(m: Machine, self: Obj, /) -> Value:
-    return take_end(m, self, True, "popitem(): dictionary is empty")
+    handle, key, value = entry_at_end(m, self, True, "popitem(): dictionary is empty")
+    owner = self.body.owner or self
+    if owner.body is self.body:
+        # Not as the removal of a key: that leaves a hole in the table, by which an iterator tells that keys were replaced.
+        dict_.delete(m.session, self.body, handle, key)
+        m.session.operation("dict.popitem", owner)
+    else:
+        dict_remove(m, self, handle, key)
+    return m.tuple([key, value])
 
 
-def take_end(m: Machine, self: Obj, last: bool, empty: str) -> Value:
-    """Remove the last or the first entry and give its pair."""
+def entry_at_end(m: Machine, self: Obj, last: bool, empty: str) -> tuple[Any, Value, Value]:
+    """(handle, key, value) of the last or the first entry; KeyError with the text `empty` where there is none."""
     handles = dict_.handles(m.session, self.body)
     if not handles:
         raise m.error(KeyError, empty)
     handle = handles[-1 if last else 0]
     key = self.body.known[handle][0]
-    value = dict_.get(m.session, self.body, handle, key)
-    dict_remove(m, self, handle, key)
-    return m.tuple([key, value])
+    return handle, key, dict_.get(m.session, self.body, handle, key)
 
 
 @ordered_apart("clear")
@@ -267,11 +273,13 @@ def same_entries(m: Machine, a: Obj, b: Obj) -> bool:
     """Whether two dictionaries have equal values under equal keys, in whatever order."""
     if dict_.length(m.session, a.body) != dict_.length(m.session, b.body):
         return False
-    for handle in dict_.handles(m.session, a.body):
-        key = a.body.known[handle][0]
+    removals = b.body.removals
+    for handle, key, value in stored_entries(m, a):
         other = dict_.get(m.session, b.body, stored_handle(m, b, handle, key), key)
-        if other is ABSENT or not equal(m, dict_.get(m.session, a.body, handle, key), other):
+        if other is ABSENT or not equal(m, value, other):
             return False
+        if b.body.removals != removals:
+            raise GraphBreak("FL102", "a dictionary that is changed while it is compared")
     return True
 
 

@@ -17,7 +17,6 @@ from frameloom.symbolic.layouts.iterator import (
     BYTES_ITERATOR,
     CALLABLE_ITERATOR,
     FOREIGN,
-    KEY_ITERATOR,
     LIST_ITERATOR,
     LONG_RANGE_ITERATOR,
     RANGE_ITERATOR,
@@ -96,11 +95,9 @@ def _ended(m: Machine, body: SequenceIterator) -> None:
     m.journal.set_field(body, "over", None)
 
 
-@iterator_of(LIST_ITERATOR, TUPLE_ITERATOR, KEY_ITERATOR)
+@iterator_of(LIST_ITERATOR, TUPLE_ITERATOR)
 def take_stored(m: Machine, self: Obj) -> Value | None:
     body = self.body
-    if type(body) is not SequenceIterator:
-        return _OTHER[type(body)](m, self)
     over = body.over
     if over is None:
         return None
@@ -108,10 +105,6 @@ def take_stored(m: Machine, self: Obj) -> Value | None:
     if body.index < part.length(m.session, over.body):
         return _moved(m, body, part.item(m.session, over.body, body.index))
     return _ended(m, body)
-
-
-_OTHER: dict[type, Callable] = {}
-"""body class -> take, where one iterator class has several bodies (made by the trace, met by it)"""
 
 
 @iterator_of(RANGE_ITERATOR, LONG_RANGE_ITERATOR, STR_ITERATOR, STR_ASCII_ITERATOR, BYTES_ITERATOR)
@@ -173,7 +166,7 @@ def _item_before(m: Machine, body: SequenceIterator) -> Value | None:
 
 
 for _cls in (LIST_ITERATOR, TUPLE_ITERATOR, RANGE_ITERATOR, LONG_RANGE_ITERATOR, STR_ITERATOR, STR_ASCII_ITERATOR,
-             BYTES_ITERATOR, KEY_ITERATOR, enumerate):
+             BYTES_ITERATOR, enumerate):
     PEEKS[_cls] = lambda m, obj: look_into(m.session, obj)
 
 
@@ -201,10 +194,7 @@ for _cls in (LIST_ITERATOR, TUPLE_ITERATOR, RANGE_ITERATOR, STR_ITERATOR, STR_AS
 @function(iter)
 def make(m: Machine, value: Value, sentinel: Value | None = None, /) -> Value:
     if sentinel is None:
-        made = iterate(m, value)
-        if made.cls not in ITERATORS and m.observe.type_lookup(made.cls, "__next__") is ABSENT:
-            raise m.error(TypeError, f"iter() returned non-iterator of type '{made.cls.__name__}'")
-        return made
+        return iterate(m, value)
     if not _is_callable(m, value):
         raise m.error(TypeError, NOT_CALLABLE)
     return m.session.alloc(CALLABLE_ITERATOR, LazyIterator(value, [], None, sentinel))

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from frameloom.interpreter.calls import class_made_by, fresh_instance
-from frameloom.interpreter.iteration import iterate, next_item
+from frameloom.interpreter.iteration import PEEKS, iterate, next_item
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import equal
 from frameloom.interpreter.stores import Hashed, key_handle, log_member, set_add, stored_handle
@@ -15,9 +15,9 @@ from frameloom.rules.define import function, methods
 from frameloom.rules.iterator_ import iterator_of
 from frameloom.symbolic.keys import all_answers
 from frameloom.symbolic.layouts import dict_, set_
-from frameloom.symbolic.layouts.iterator import NEVER, SET_ITERATOR, ItemsIterator
+from frameloom.symbolic.layouts.iterator import NEVER, SET_ITERATOR, ItemsIterator, has_changed, look_into_walk
 from frameloom.symbolic.layouts.set_ import SetBody
-from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import NONE, NOT_IMPLEMENTED, Const, Obj, Value, boolean
 
 EITHER = (set, frozenset)
@@ -108,12 +108,15 @@ def add(m: Machine, self: Obj, value: Value, /) -> Value:
 
 
 def searched(m: Machine, self: Obj, value: Value) -> Any:
-    """The handle of what is looked for: a set that is looked for in a set counts as a frozenset."""
-    if is_set(value) and issubclass(value.cls, set):
-        as_key = m.set(frozenset)
-        absorb(m, as_key, value)
-        value = as_key
-    return key_handle(m, self, value), value
+    """The handle of what is looked for: a set that has no hash, and is looked for in a set, counts as a frozenset."""
+    try:
+        return key_handle(m, self, value), value
+    except SymbolicRaise as signal:
+        if not (is_set(value) and issubclass(signal.value.cls, TypeError)):
+            raise
+    as_key = m.set(frozenset)
+    absorb(m, as_key, value)
+    return key_handle(m, self, as_key), as_key
 
 
 @method("discard")
@@ -194,6 +197,8 @@ def take_member(m: Machine, self: Obj) -> Value | None:
     if body.container is None:
         return None
     stored: SetBody = body.container.body
+    if self.real is not None and has_changed(body):
+        raise GraphBreak("FL502", "a container has changed under an iterator that exists already")
     if len(stored.known) != body.size:
         m.journal.set_field(body, "size", NEVER)
         raise m.error(RuntimeError, "Set changed size during iteration")
@@ -204,6 +209,9 @@ def take_member(m: Machine, self: Obj) -> Value | None:
         return None
     m.journal.set_field(body, "index", body.index + 1)
     return stored.known[body.handles[body.index - 1]]
+
+
+PEEKS[SET_ITERATOR] = lambda m, obj: look_into_walk(m.session, obj, lambda session, container: set_.order(session, container.body))
 
 
 # -- operands --------------------------------------------------------------------------------------------------------

@@ -6,13 +6,13 @@ from collections import OrderedDict
 from typing import Any
 
 from frameloom.interpreter.containment import contains
-from frameloom.interpreter.iteration import iterate, next_item, unpack
+from frameloom.interpreter.iteration import PEEKS, iterate, next_item, unpack
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import equal, length
 from frameloom.interpreter.stores import dict_get
 from frameloom.rules.define import methods
 from frameloom.rules.dict_ import iterator_over
-from frameloom.rules.iterator_ import _OTHER, iterator_of
+from frameloom.rules.iterator_ import iterator_of
 from frameloom.rules.set_ import discard_all, fresh_set, make as make_set
 from frameloom.symbolic.keys import Hashed
 from frameloom.symbolic.layouts import dict_, tuple_
@@ -31,6 +31,7 @@ from frameloom.symbolic.layouts.iterator import (
     ItemsIterator,
     ViewBody,
     has_changed,
+    look_into_walk,
 )
 from frameloom.symbolic.layouts.tuple_ import TupleBody
 from frameloom.symbolic.signals import GraphBreak
@@ -57,6 +58,8 @@ def step(m: Machine, self: Obj) -> tuple[Any, Value] | None:
     if self.cls is ORDERED_ITERATOR:
         return _ordered_step(m, body)
     stored = container.body
+    if self.real is not None and has_changed(body):
+        raise GraphBreak("FL502", "a container has changed under an iterator that exists already")
     if len(stored.known) != body.size or not stored.full:
         m.journal.set_field(body, "size", NEVER)
         raise m.error(RuntimeError, "dictionary changed size during iteration")
@@ -137,10 +140,23 @@ def take_item(m: Machine, self: Obj) -> Value | None:
 
 TAKE = {KEYS: take_key, VALUES: take_value, ITEMS: take_item}
 for _view, _take in TAKE.items():
-    if _view is not KEYS:
-        iterator_of(FORWARDS[_view])(_take)
-    iterator_of(REVERSED[_view])(_take)
-_OTHER[ItemsIterator] = take_key
+    iterator_of(FORWARDS[_view], REVERSED[_view])(_take)
+
+
+def _peek(cls: type, backwards: bool) -> None:
+    def handles_of(session: Any, container: Obj) -> list:
+        if issubclass(container.cls, OrderedDict):  # `dict.keys` of one shows the order that `dict` has
+            raise GraphBreak("FL102", "an iterator of dict over an OrderedDict")
+        found = dict_.handles(session, container.body)
+        return found[::-1] if backwards else found
+
+    PEEKS[cls] = lambda m, obj: look_into_walk(m.session, obj, handles_of)
+
+
+for _cls in FORWARDS.values():
+    _peek(_cls, False)
+for _cls in REVERSED.values():
+    _peek(_cls, True)
 
 
 class OrderedItemsIterator(ItemsIterator):

@@ -7,6 +7,7 @@ entry.
 
 from __future__ import annotations
 
+import gc
 import sys
 import types
 import weakref
@@ -286,6 +287,13 @@ def _reduced(base: Any, _: Any) -> tuple:
         raise Missing from None
 
 
+def _walked(base: Any, _: Any) -> Any:
+    for found in gc.get_referents(base):
+        if stands_on(found, dict, set, frozenset):
+            return found
+    raise Missing
+
+
 def _emit_call(function: Callable, *fixed: Any) -> Callable[[Any, Any], None]:
     def emit(out: Any, key: Any) -> None:
         out.call_constant_under(function, key)
@@ -359,6 +367,8 @@ STEPS: dict[str, Step] = {
     "dict_key": Step(_read_key, _emit_call(_read_key), lambda base, k: f"list({base})[{k}]"),
     # The arguments by which pickle would make an iterator of a built-in sequence, or a getter of the module operator, anew.
     "reduced": Step(_reduced, _emit_call(_reduced), lambda base, _: f"{base}.__reduce__()[1]"),
+    # The dictionary or set that an iterator over it has not walked through yet.
+    "walked": Step(_walked, _emit_call(_walked), lambda base, _: f"what {base} walks over"),
     # The i-th value of a dictionary, by order: keys that hash in Python are not looked up.
     "dict_value": Step(_read_value, _emit_call(_read_value), lambda base, k: f"list({base}.values())[{k}]"),
     "contents": Step(_contents, lambda out, _: out.load_attr("cell_contents"), lambda base, _: f"{base}.cell_contents"),

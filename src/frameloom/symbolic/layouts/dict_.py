@@ -305,6 +305,8 @@ def _asked_inside(session: Any, key: Any) -> Iterator[tuple]:
 
 def _attribute_keys(session: Any, real: Real) -> list:
     names = instance_names(real.object)
+    if any(type(name) is not str for name in names):
+        raise GraphBreak("FL505", "an attribute whose name is no plain string")
     source = real.source.child("dict")
     session.guard("KEYS", source, tuple(names))
     return [
@@ -379,6 +381,11 @@ def _replay_set(build: Any, target: Obj, key: Value, value: Value) -> None:
 @replay("dict.delete")
 def _replay_delete(build: Any, target: Obj, key: Value) -> None:
     build.call_effect(_writer(target.cls).__delitem__, target, key)
+
+
+@replay("dict.popitem")
+def _replay_pop_item(build: Any, target: Obj) -> None:
+    build.call_effect(dict.popitem, target)
 
 
 @replay("dict.clear")

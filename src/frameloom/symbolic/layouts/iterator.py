@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
+from typing import Any, Callable
 
 from frameloom.symbolic.layouts import tuple_
 from frameloom.symbolic.layouts.base import Layout, register, replay
 from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.source import STEPS, Missing
 from frameloom.symbolic.values import Const, Obj, Value
 
 
@@ -217,31 +218,70 @@ def position_of(iterator: Any) -> int | None:
     _, arguments, *state = iterator.__reduce__()
     if type(iterator) is enumerate:
         return arguments[1]
-    if state:
-        return state[0] or 0
-    return 0 if type(iterator) is KEY_ITERATOR else None
+    return state[0] or 0 if state else None
+
+
+def left_of(iterator: Any) -> int | None:
+    """How many entries an iterator over a dictionary or set has still to give; None once it is exhausted.  RuntimeError where
+    the container was changed so that those are not simply its last ones."""
+    left = len(iterator.__reduce__()[1][0])  # RuntimeError where the iterator itself would raise it
+    if not left and not is_walking(iterator):
+        return None
+    if left != iterator.__length_hint__():
+        raise RuntimeError("entries were replaced")
+    return left
 
 
 def stands_at(iterator: Any, position: int | None) -> bool:
-    """Guard: whether an iterator is still as far as it was."""
+    """Guard: whether an iterator of a built-in sequence is still as far as it was."""
+    return position_of(iterator) == position
+
+
+def is_walking(iterator: Any) -> bool:
+    """Whether an iterator over a dictionary or set is not exhausted."""
     try:
-        return position_of(iterator) == position
-    except RuntimeError:  # its dictionary has changed size since it was made
+        STEPS["walked"].read(iterator, None)
+    except Missing:
+        return False
+    return True
+
+
+def has_left(iterator: Any, left: int | None) -> bool:
+    """Guard: whether an iterator over a dictionary or set has still as much to give as it had."""
+    try:
+        return left_of(iterator) == left
+    except RuntimeError:
         return False
 
 
 def look_into(session: Any, obj: Obj) -> None:
     """Fill the body of a real iterator whose class tells by `__reduce__` what it iterates, and guard what was seen."""
-    try:
-        position = position_of(obj.real.object)
-    except RuntimeError:
-        raise GraphBreak("FL502", "an iterator over a dictionary that has changed size") from None
+    position = position_of(obj.real.object)
     session.guard("CALL", obj.real.source, (stands_at, position, f"{{}} stands at {position}"))
     over = None if position is None else tuple_.item(session, session.observe.read(obj, "reduced").body, 0)
     if obj.cls is enumerate:
         body: Any = LazyIterator(None, [over], Const(position))
     else:
         body = SequenceIterator(over, position or 0)
+    session.journal.set_field(obj, "body", body)
+
+
+def look_into_walk(session: Any, obj: Obj, handles_of: Callable[[Any, Obj], list]) -> None:
+    """Fill the body of a real iterator over a dictionary or set, and guard what was seen; `handles_of(session, container)` are the
+    handles in the order in which such an iterator gives them."""
+    try:
+        left = left_of(obj.real.object)
+    except RuntimeError:
+        raise GraphBreak("FL502", "an iterator over a container that has changed since") from None
+    session.guard("CALL", obj.real.source, (has_left, left, f"{{}} has {left} to give"))
+    body = ItemsIterator([], None, 0)
+    if left is not None:
+        container = session.observe.read(obj, "walked")
+        if id(container) in session.written or id(getattr(container.body, "owner", None)) in session.written:
+            raise GraphBreak("FL502", "an iterator over a container that was changed before")
+        handles = handles_of(session, container)
+        body = ItemsIterator(handles, container, container.body.removals)
+        body.index = len(handles) - left
     session.journal.set_field(obj, "body", body)
 
 
