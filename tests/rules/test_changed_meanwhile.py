@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 import pytest
 
+from frameloom.interpreter.registry import refuse
+
+from tests.rules.evaluate import capture
 from tests.rules.running import breaks, compared
 
 
@@ -103,6 +107,56 @@ def test_names_of_attributes_that_are_no_strings() -> None:
 ])  # fmt: skip
 def test_what_iter_gives_must_be_an_iterator(use: Callable) -> None:
     compared(lambda: outcome(use, WithoutNext()), (), 2, tuple)
+
+
+# -- deques ------------------------------------------------------------------------------------------------------------
+
+
+CHANGES = [
+    lambda found: found.append(9), lambda found: found.appendleft(9), lambda found: None, lambda found: found.rotate(),
+    lambda found: found.clear(), lambda found: found.__setitem__(0, 9), lambda found: (found.append(8), found.pop()),
+]  # fmt: skip
+
+
+def pause() -> None:
+    """Is refused, so that a trace stops."""
+
+
+refuse("FL401", "the test breaks here", pause)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("taken", [0, 1, 3])
+@pytest.mark.parametrize("stops", [False, True])
+@pytest.mark.parametrize("most", [None, 2, 0])
+def test_a_deque_is_changed_while_it_is_iterated(change: Callable, taken: int, stops: bool, most: int | None) -> None:
+    def program() -> tuple:
+        found = deque([1, 2], most)
+        walks = iter(found), reversed(found)
+        steps = [[outcome(next, it, "end") for _ in range(taken)] for it in walks]
+        told = outcome(change, found) if found else None
+        if stops:
+            pause()
+        later = [[outcome(next, it, "end"), outcome(next, it, "end"), outcome(list, it)] for it in walks]
+        return steps, told is None, later, list(found)
+
+    compared(program, (), 2, tuple)
+
+
+def test_a_long_queue_costs_a_trace_no_more_for_each_item_than_a_short_one() -> None:
+    def kept(count: int) -> int:
+        def program() -> int:
+            queue = deque(range(count), count)
+            for item in range(count):
+                queue.append(item)
+                queue.append(queue.popleft())
+                queue.appendleft(queue.pop())
+            return len(queue)
+
+        lists = {id(part): part for entry in capture(program, ()).session.journal._undo for part in entry if type(part) is list}
+        return sum(map(len, lists.values())) // count
+
+    assert kept(100) <= kept(20) + 10
 
 
 # -- iterators that exist already --------------------------------------------------------------------------------------

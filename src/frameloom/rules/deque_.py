@@ -104,15 +104,18 @@ def become(m: Machine, self: Obj, items: list[Value], name: str, *arguments: Val
 
 @method("append")
 def append(m: Machine, self: Obj, value: Value, /) -> Value:
-    items = [*items_of(m, self), value]
-    most = self.body.maxlen
-    return become(m, self, items if most is None else items[max(0, len(items) - most) :], "append", value)
+    return _put(m, self, value, "append")
 
 
 @method("appendleft")
 def append_left(m: Machine, self: Obj, value: Value, /) -> Value:
-    items = [value, *items_of(m, self)]
-    return become(m, self, items[: self.body.maxlen], "appendleft", value)
+    return _put(m, self, value, "appendleft")
+
+
+def _put(m: Machine, self: Obj, value: Value, name: str) -> Value:
+    deque_.put(m.session, self.body, value, name == "appendleft")
+    m.session.operation("deque.call", self, name, [value])
+    return NONE
 
 
 def _each(m: Machine, self: Obj, iterable: Value, put: Any) -> Value:
@@ -134,24 +137,22 @@ def extend_left(m: Machine, self: Obj, iterable: Value, /) -> Value:
     return _each(m, self, iterable, append_left)
 
 
-def _take(m: Machine, self: Obj, at: int, name: str) -> Value:
-    if not deque_.length(m.session, self.body):
-        raise m.error(IndexError, "pop from an empty deque")
-    value = deque_.item(m.session, self.body, at)
-    items = items_of(m, self)
-    del items[at]
-    become(m, self, items, name)
-    return value
-
-
 @method("pop")
 def pop(m: Machine, self: Obj, /) -> Value:
-    return _take(m, self, -1, "pop")
+    return _take(m, self, "pop")
 
 
 @method("popleft")
 def pop_left(m: Machine, self: Obj, /) -> Value:
-    return _take(m, self, 0, "popleft")
+    return _take(m, self, "popleft")
+
+
+def _take(m: Machine, self: Obj, name: str) -> Value:
+    if not deque_.length(m.session, self.body):
+        raise m.error(IndexError, "pop from an empty deque")
+    value = deque_.take(m.session, self.body, name == "popleft")
+    m.session.operation("deque.call", self, name, [])
+    return value
 
 
 @method("clear")
@@ -272,29 +273,29 @@ def index(m: Machine, self: Obj, value: Value, start: Value | None = None, stop:
 
 @method("__iter__")
 def iterator(m: Machine, self: Obj, /) -> Value:
-    return m.session.alloc(DEQUE_ITERATOR, DequeIterator(self, self.body.changes))
+    return m.session.alloc_bound(DEQUE_ITERATOR, DequeIterator(self, deque_.length(m.session, self.body), self.body.changes))
 
 
 @method("__reversed__")
 def backwards(m: Machine, self: Obj, /) -> Value:
-    return m.session.alloc(DEQUE_REVERSED, DequeIterator(self, self.body.changes))
+    return m.session.alloc_bound(DEQUE_REVERSED, DequeIterator(self, deque_.length(m.session, self.body), self.body.changes))
 
 
 @iterator_of(DEQUE_ITERATOR, DEQUE_REVERSED)
 def take(m: Machine, self: Obj) -> Value | None:
     body: DequeIterator = self.body
-    if body.over is None:
-        return None
     stored: DequeBody = body.over.body
+    backwards = self.cls is DEQUE_REVERSED
+    if backwards and body.index == body.size:  # one from the right does not look at its deque again, once it is over
+        return None
     if stored.changes != body.changes:
-        m.journal.set_field(body, "over", None)
+        m.journal.set_field(body, "index", body.size)
         raise m.error(RuntimeError, "deque mutated during iteration")
-    if body.index == deque_.length(m.session, stored):
-        m.journal.set_field(body, "over", None)
+    if body.index == body.size:
         return None
     at = body.index
     m.journal.set_field(body, "index", at + 1)
-    return deque_.item(m.session, stored, -1 - at if self.cls is DEQUE_REVERSED else at)
+    return deque_.item(m.session, stored, -1 - at if backwards else at)
 
 
 # -- operators -------------------------------------------------------------------------------------------------------

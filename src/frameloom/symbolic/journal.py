@@ -54,6 +54,16 @@ class Journal:
         self._undo.append((_LIST_POP, items))
         items.append(value)
 
+    def insert(self, items: list, index: int, value: Any) -> None:
+        """Journalled `items.insert(index, value)`, the index being in range and not negative."""
+        self._undo.append((delitem, items, index))
+        items.insert(index, value)
+
+    def delete_index(self, items: list, index: int) -> None:
+        """Journalled `del items[index]`, the index being in range and not negative."""
+        self._undo.append((_LIST_INSERT, items, index, items[index]))
+        del items[index]
+
     def replace(self, items: list, new: list) -> None:
         """Journalled `items[:] = new`."""
         self._undo.append((_restore_list, items, items.copy()))
@@ -71,6 +81,7 @@ class Journal:
 
 
 _LIST_POP = list.pop
+_LIST_INSERT = list.insert
 
 
 def _restore_mapping(mapping: dict, old: dict) -> None:

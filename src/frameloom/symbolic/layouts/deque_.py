@@ -67,7 +67,32 @@ def item(session: Any, body: DequeBody, index: int) -> Value:
 def replace(session: Any, body: DequeBody, new: list[Value]) -> None:
     """Make these the items."""
     session.journal.replace(materialise(session, body), new)
+    _count_change(session, body)
+
+
+def _count_change(session: Any, body: DequeBody) -> None:
     session.journal.set_field(body, "changes", body.changes + 1)
+
+
+def put(session: Any, body: DequeBody, value: Value, left: bool) -> None:
+    """Put one item at an end; the one at the other end falls out of a deque that is full.  A queue that a trace fills and empties item by
+    item costs a journal entry for each, however long it is."""
+    items = materialise(session, body)
+    _count_change(session, body)
+    if body.maxlen == 0:
+        return
+    if len(items) == body.maxlen:
+        session.journal.delete_index(items, len(items) - 1 if left else 0)
+    session.journal.insert(items, 0 if left else len(items), value)
+
+
+def take(session: Any, body: DequeBody, left: bool) -> Value:
+    """Remove the item at an end of a deque that has items, and give it."""
+    at = 0 if left else length(session, body) - 1
+    found = item(session, body, at)
+    session.journal.delete_index(body.items, at)
+    _count_change(session, body)
+    return found
 
 
 @register(deque)
@@ -97,13 +122,14 @@ def new_deque(cls: type, maxlen: int | None) -> deque:
 
 
 class DequeIterator:
-    """An iterator over a deque: where it is, and how often the deque had changed when it began."""
+    """An iterator over a deque: where it is, how many items it gives, and how often the deque had changed when it began."""
 
-    __slots__ = ("over", "index", "changes")
+    __slots__ = ("over", "index", "size", "changes")
 
-    def __init__(self, over: Obj | None, changes: int) -> None:
+    def __init__(self, over: Obj, size: int, changes: int) -> None:
         self.over = over
         self.index = 0
+        self.size = size
         self.changes = changes
 
 
@@ -114,8 +140,12 @@ class DequeIteratorLayout(Layout):
     def look(self, obj: Obj, session: Any) -> Any:
         return FOREIGN
 
+    def is_bound(self, obj: Obj) -> bool:
+        """One whose deque has changed since it began raises when it is asked; a new one would not."""
+        return obj.body is not FOREIGN and obj.body.over.body.changes != obj.body.changes
+
     def children(self, obj: Obj) -> list:
-        return [] if obj.body.over is None else [obj.body.over]
+        return [obj.body.over]
 
     def needs_first(self, obj: Obj) -> list:
         return self.children(obj)
@@ -125,12 +155,12 @@ class DequeIteratorLayout(Layout):
 
     def create(self, obj: Obj, build: Any) -> None:
         body = obj.body
-        build.call_values(iterator_at, (Const(obj.cls), Const(None) if body.over is None else body.over, Const(body.index)))
+        build.call_values(iterator_at, (Const(obj.cls), body.over, Const(body.index)))
 
 
-def iterator_at(cls: type, over: deque | None, index: int) -> Any:
+def iterator_at(cls: type, over: deque, index: int) -> Any:
     """An iterator over a deque, `index` items from its beginning; called by compiled code."""
-    made = cls(deque() if over is None else over)
+    made = cls(over)
     for _ in range(index):
         next(made, None)
     return made
