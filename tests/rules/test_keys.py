@@ -313,3 +313,29 @@ def test_an_ordered_dictionary_asks_its_keys_again_and_again() -> None:
 
 def test_copies_are_equal() -> None:
     assert shown(copy.deepcopy(made())) == shown(made())
+
+
+class Five:
+    """A `__hash__` that is an object of no hash itself, as those of other languages' classes are."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, *args: Any) -> int:
+        return 5
+
+
+class HashedByObject:
+    __hash__ = Five()  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HashedByObject)
+
+
+HASHED_BY_OBJECT = HashedByObject()
+
+
+def test_a_hash_that_is_an_object_without_one() -> None:
+    def program() -> Any:
+        return {HASHED_BY_OBJECT: 1}[HASHED_BY_OBJECT], dict.fromkeys([HASHED_BY_OBJECT], 2).get(HASHED_BY_OBJECT), hash(HASHED_BY_OBJECT)
+
+    compared(program, (), 2, asked)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import types
 from typing import Any, Iterable, Iterator
 
-from frameloom.symbolic.kinds import ATOMS, STANDARD_ENUM_HASHES
+from frameloom.symbolic.kinds import ATOMS, STANDARD_ENUM_HASHES, is_one_of
 from frameloom.symbolic.values import Const, Node, Value
 
 IDENTITY_HASH = object.__hash__
@@ -28,7 +28,7 @@ def class_hashable(cls: type) -> bool:
     """Whether instances of a class hash and compare by identity, or by a rule of C code that needs no Python."""
     if cls.__hash__ is IDENTITY_HASH and cls.__eq__ is object.__eq__:
         return True
-    if cls.__hash__ in STANDARD_ENUM_HASHES and cls.__eq__ in (object.__eq__, int.__eq__, str.__eq__):
+    if is_one_of(cls.__hash__, STANDARD_ENUM_HASHES) and is_one_of(cls.__eq__, (object.__eq__, int.__eq__, str.__eq__)):
         return True
     if cls in (types.FunctionType, types.BuiltinFunctionType, range):
         return True

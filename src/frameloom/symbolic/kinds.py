@@ -127,9 +127,14 @@ def _classify(cls: type, domain: Any) -> Kind:
         return SINGLETON
     if issubclass(cls, (type, types.ModuleType)):
         return IDENTIFIED
-    if issubclass(cls, enum.Enum) and cls.__hash__ in STANDARD_ENUM_HASHES:
+    if issubclass(cls, enum.Enum) and is_one_of(cls.__hash__, STANDARD_ENUM_HASHES):
         return IDENTIFIED
     return PLAIN
 
 
-STANDARD_ENUM_HASHES = frozenset({enum.Enum.__hash__, int.__hash__, str.__hash__})
+STANDARD_ENUM_HASHES = (enum.Enum.__hash__, int.__hash__, str.__hash__)
+
+
+def is_one_of(found: Any, known: tuple) -> bool:
+    """Whether a class's method is one of these very objects; it may be anything, of no hash too."""
+    return any(found is one for one in known)

@@ -80,7 +80,7 @@ _refuse(
     "FL317", "torch._C.{}",
     tuple(name for name in dir(torch._C) if name.startswith("_set_") and name != "_set_grad_enabled"), torch._C,
 )
-_refuse("FL303", "torch.func.{}", tuple(getattr(torch.func, "__all__", ())), torch.func)
+_refuse("FL303", "torch.func.{}", tuple(name for name in torch.func.__all__ if name != "functional_call"), torch.func)
 _refuse("FL303", "torch.{}", ("vmap",), torch)
 _refuse(
     "FL303", "torch._C._functorch.{}",
@@ -109,7 +109,7 @@ refuse(
 )
 
 refuse_module("FL301", "torch.nn.modules._functions")
-refuse_module("FL303", "torch._functorch", "torch._vmap_internals")
+refuse_module("FL303", "torch._functorch", "torch._vmap_internals", but=(torch.func.functional_call,))
 refuse_module("FL304", "numpy")
 refuse_module("FL307", "torch.random", "torch.cuda.random")
 refuse_module("FL314", "torch._higher_order_ops", "torch.utils.checkpoint", but=(torch.utils.checkpoint.checkpoint_sequential,))

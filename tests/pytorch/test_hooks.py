@@ -1,0 +1,177 @@
+"""Hooks on tensors and modules: registered before, inside and after capture, removed, with state of their own."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import pytest
+import torch
+from torch import nn
+
+import frameloom
+
+pytestmark = pytest.mark.torch
+LOG: list = []
+WEIGHT = torch.ones(3, requires_grad=True)
+
+
+@pytest.fixture(autouse=True)
+def clean():
+    frameloom.reset()
+    yield
+    frameloom.reset()
+
+
+def note(name: str, factor: float | None = None) -> Callable:
+    def hook(gradient: torch.Tensor) -> Any:
+        LOG.append((name, gradient.sum().item()))
+        return None if factor is None else gradient * factor
+
+    return hook
+
+
+def plain(x):
+    return (x * WEIGHT).sin()
+
+
+def on_an_intermediate(x):
+    y = x * WEIGHT
+    y.register_hook(note("intermediate", 2))
+    return y.sin()
+
+
+def on_a_parameter(x):
+    handle = WEIGHT.register_hook(note("parameter", 3))
+    return (x * WEIGHT).sin(), handle
+
+
+def behind_a_parameter(x):
+    handle = WEIGHT.register_post_accumulate_grad_hook(lambda p: LOG.append(("behind", p.grad.sum().item())))
+    return (x * WEIGHT).sin(), handle
+
+
+def several(x):
+    y = x * WEIGHT
+    y.register_hook(note("first", 2))
+    z = y.sin()
+    z.register_hook(note("second"))
+    y.register_hook(note("third", 0.5))
+    return z.cos()
+
+
+def with_a_cell(x):
+    count = 0
+
+    def hook(gradient):
+        nonlocal count
+        count += 1
+        LOG.append(count)
+
+    y = x * WEIGHT
+    y.register_hook(hook)
+    return y.cos(), lambda: count
+
+
+def removed(x):
+    y = x * WEIGHT
+    handle = y.register_hook(note("gone"))
+    handle.remove()
+    return y.cos()
+
+
+def retained(x):
+    y = x * WEIGHT
+    y.retain_grad()
+    return y.sin(), y
+
+
+def outcome(function: Callable, prepare: Callable, after: Callable) -> Any:
+    """Gradients and what hooks saw, of two backward passes."""
+    LOG.clear()
+    WEIGHT.grad = None
+    x = torch.arange(3.0, requires_grad=True)
+    handles = prepare(x)
+    result = function(x)
+    parts = list(result) if isinstance(result, tuple) else [result]
+    after(parts[0])
+    for _ in range(2):
+        parts[0].sum().backward(retain_graph=True)
+    for part in (*parts, *handles):
+        if hasattr(part, "remove"):
+            part.remove()
+        elif callable(part):
+            LOG.append(part())
+    retained = [part.grad for part in parts if isinstance(part, torch.Tensor) and part.retains_grad]
+    return [parts[0].detach(), x.grad, WEIGHT.grad.clone(), *retained], list(LOG)
+
+
+def nothing(x):
+    return []
+
+
+BEFORE = {
+    "nothing": nothing,
+    "input": lambda x: [x.register_hook(note("input", 2))],
+    "parameter": lambda x: [WEIGHT.register_hook(note("parameter")), WEIGHT.register_post_accumulate_grad_hook(lambda p: LOG.append("behind"))],
+}
+AFTER = {"nothing": nothing, "result": lambda y: y.register_hook(note("result", 3))}
+FUNCTIONS = [plain, on_an_intermediate, on_a_parameter, behind_a_parameter, several, with_a_cell, removed, retained]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_on_tensors(function: Callable, before: str, backend: str) -> None:
+    compiled = frameloom.compile(function, backend=backend)
+    for after in AFTER.values():
+        found, expected = outcome(compiled, BEFORE[before], after), outcome(function, BEFORE[before], after)
+        assert found[1] == expected[1]
+        assert all(torch.equal(one, other) for one, other in zip(found[0], expected[0], strict=True))
+    assert not frameloom.stats().eager and bool(frameloom.stats().breaks) is (function is not plain)
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x).sin()
+
+
+def log(name: str, result: Any = None) -> Any:
+    LOG.append(name)
+    return result
+
+
+MODULES = {
+    "forward": lambda m: m.layer.register_forward_hook(lambda module, args, result: log("forward", result * 2)),
+    "before": lambda m: m.layer.register_forward_pre_hook(lambda module, args: log("before", (args[0] + 1,))),
+    "named": lambda m: m.layer.register_forward_hook(lambda module, args, named, result: log("named", result + 1), with_kwargs=True),
+    "backward": lambda m: m.layer.register_full_backward_hook(lambda module, of_input, of_output: log("backward")),
+    "before backward": lambda m: m.register_full_backward_pre_hook(lambda module, of_output: log("before backward", (of_output[0] * 2,))),
+}
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("kind", MODULES)
+def test_on_modules(kind: str, backend: str) -> None:
+    """Set before the first call, removed after the second."""
+
+    def run(wrap: Callable) -> list:
+        LOG.clear()
+        torch.manual_seed(0)
+        model = Model()
+        handle = MODULES[kind](model)
+        called, seen = wrap(model), []
+        for number in range(4):
+            x = torch.arange(3.0, requires_grad=True)
+            result = called(x)
+            result.sum().backward()
+            seen += [result.detach(), x.grad]
+            if number == 1:
+                handle.remove()
+        return [*seen, *[p.grad for p in model.parameters()]], list(LOG)
+
+    found, expected = run(frameloom.compile(backend=backend)), run(lambda model: model)
+    assert found[1] == expected[1]
+    assert all(torch.equal(one, other) for one, other in zip(found[0], expected[0], strict=True))
