@@ -1,0 +1,44 @@
+"""The page of features of training scripts: its rows are those of the command that writes it, and a row of each group is run."""
+from __future__ import annotations
+
+import pytest
+import torch
+
+import frameloom
+from tests.models.reference import reference
+from tests.pytorch import features
+
+pytestmark = pytest.mark.torch
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split(" | ")]
+    for line in features.PAGE.read_text().splitlines()
+    if line.startswith("| ") and not line.startswith("| group")
+]
+
+
+def test_the_page_has_the_rows_of_the_command() -> None:
+    assert [row[:2] for row in ROWS] == [[f.group, f.name.replace("_", " ")] for f in features.features()]
+
+
+def test_no_row_is_unequal() -> None:
+    assert [row[:2] for row in ROWS if row[3] != "yes"] == []
+
+
+FIRST = {feature.group: feature for feature in features.features() if feature.group != "training step"}
+
+
+@pytest.mark.parametrize("group", FIRST)
+def test_rows_are_true(group: str) -> None:
+    feature = FIRST[group]
+    with reference():
+        expected = features.attempt(feature.run, lambda function: function)
+    answer = features.under_frameloom(feature.run, expected)
+    frameloom.reset()
+    stated = next(row for row in ROWS if row[:2] == [feature.group, feature.name.replace("_", " ")])
+    assert [answer.text, answer.equal] == [stated[2], True]
+
+
+def test_a_wrong_answer_is_noticed() -> None:
+    assert not features.equal([torch.ones(2)], [torch.ones(3)])
+    assert not features.equal([torch.ones(2), 1], [torch.ones(2)])
+    assert not features.equal([1], [1.0])
