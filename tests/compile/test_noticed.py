@@ -61,7 +61,7 @@ def test_a_class_that_is_changed_a_thousand_times() -> None:
         assert call(thing) == number + 1
     Changed.value = 0
     assert call(thing) == 1
-    assert len(call.captures) == 3
+    assert len(call.captures) == 2  # with its first number, and with any
 
 
 def test_a_class_that_is_changed_through_its_base() -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from frameloom.codegen.build import Reached
 from frameloom.codegen.merge import merged
 from frameloom.symbolic.domain import GraphCall
-from frameloom.symbolic.graph import Operation
+from frameloom.symbolic.graph import PURE, Operation
 from frameloom.symbolic.layouts.effect import AFTER_GRAPH
 from frameloom.symbolic.source import Source
 from frameloom.symbolic.values import INPUT, Node, Obj, Value
@@ -80,12 +80,14 @@ class Plan:
         reached = Reached()
         reached.add(exit_.values())
         reached.add(value for operation in self.operations for value in values_of(operation))
-        reached.add(hosts)
+        reached.add(node for node in hosts if node.target not in PURE)
         self.results = [node for node in reached.nodes if node.tape == "graph" and node.real is None]
         self.results.sort(key=lambda node: node.number)
         self.graph = finish(self.results)
         if self.graph is not None:
             reached.add(self.graph.inputs)
+        used = {id(node) for node in reached.nodes}
+        hosts = [node for node in hosts if id(node) in used]
         late = depending_on(hosts, self.results) | postponed(hosts, self.graph)
         self.before = [node for node in hosts if id(node) not in late]
         self.after = [node for node in hosts if id(node) in late]
@@ -97,7 +99,9 @@ class Plan:
     def can_run_again(self) -> bool:
         """Whether the frame can still run from its start when the graph has raised: nothing was drawn or changed before."""
         graph = self.graph
-        return getattr(graph, "may_fail", False) and not getattr(graph, "writes_inputs", True) and not self.before
+        return getattr(graph, "may_fail", False) and not getattr(graph, "writes_inputs", True) and all(
+            node.target in PURE for node in self.before
+        )
 
     @property
     def has_break(self) -> bool:

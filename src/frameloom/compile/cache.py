@@ -9,7 +9,7 @@ from typing import Any
 from frameloom.codegen.resume import ByCode
 from frameloom.compile.guard_rows import can_be_weak
 from frameloom.compile.trace import path_of
-from frameloom.symbolic.guards import CHECKS, Guard
+from frameloom.symbolic.guards import Guard, others_of, text_of
 from frameloom.symbolic.layouts import REPLAYS
 from frameloom.symbolic.session import Session
 from frameloom.symbolic.source import without_ownership
@@ -65,13 +65,17 @@ class EntryInfo:
         payload = guard.payload() if type(guard.payload) is weakref.ref else guard.payload
         if payload is None and type(guard.payload) is weakref.ref:
             return f"{guard.source} is an object that is gone"
-        return CHECKS[guard.check].text(str(guard.source), payload)
+        return text_of(guard._replace(payload=payload))
 
 
 def _without_ownership(guard: Guard) -> Guard:
     source = without_ownership(guard.source, can_be_weak)
     if source is not guard.source:
         guard = guard._replace(source=source)
+    others = others_of(guard)
+    if others:
+        others = tuple([without_ownership(other, can_be_weak) for other in others])
+        guard = guard._replace(payload=guard.payload._replace(others=others))
     if guard.check in ("TYPE", "IS", "HAS_KEY", "NO_KEY") and can_be_weak(guard.payload):
         return guard._replace(payload=weakref.ref(guard.payload))
     return guard

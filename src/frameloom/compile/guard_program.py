@@ -201,7 +201,7 @@ class Lowering:
 
 ARGUMENTS = frozenset({"local", "cell"})
 FIRST = frozenset({"RETURNS"})
-LAST = frozenset({"SAME", "DISTINCT", "SIZES", "STORAGES", "CALL"})
+LAST = frozenset({"SAME", "DISTINCT", "SIZES", "STORAGES", "CALL", "OUTCOME"})
 ONE_KEY = frozenset({"HAS_KEY", "NO_KEY"})
 IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 READABLE = frozenset({"attribute", "type_attribute", "contents", "closure", "defaults", "kwdefaults", "method_function"})

@@ -16,7 +16,7 @@ from typing import Any
 
 from frameloom.native import GuardProgram
 from frameloom.native.opcodes import NUMBERS, OPCODES, STEADY
-from frameloom.symbolic.guards import CHECKS, Guard
+from frameloom.symbolic.guards import CHECKS, Guard, others_of
 from frameloom.symbolic.keys import host_hashable
 from frameloom.symbolic.layouts.payload import payload_holds
 from frameloom.symbolic.real import flags_of, stands_on
@@ -362,12 +362,12 @@ class _Found:
 
 
 def python_check(writer: Writer, index: int, guard: Guard) -> None:
-    others = getattr(guard.payload, "others", ())
-    check = PythonCheck(guard, guard.payload)
+    others = others_of(guard)
     register = writer.register(guard.source, index)
     if not others:
-        writer.emit("PY_CHECK", register, 0, writer.constant(check), index)
+        writer.emit("PY_CHECK", register, 0, writer.constant(PythonCheck(guard, guard.payload)), index)
         return
+    check = PythonCheck(guard, guard.payload._replace(others=()))  # whose roots it would keep alive
     registers = (register, *(writer.register(other, index) for other in others))
     writer.emit("PY_CHECK_MANY", 0, 0, writer.constant((check, registers)), index, registers)
 

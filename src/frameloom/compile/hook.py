@@ -141,12 +141,11 @@ class Compiler:
         if miss is not None:
             events.recompile(recompiles.report(miss, code, entries))
             self._draw(miss, misses, record)
-            goes_on = origin_of(code) is not None
             domain = self.settings.domain
             for other in recompiles.all_misses(misses, scope, domain.decides | {"EQUAL"}):
                 if other.guard.check != "EQUAL":
                     record.decisions |= domain.decide(other.guard, other.found)
-                elif is_drawn(other, goes_on):
+                elif domain.varies and is_drawn(other):
                     record.promoted.add(path_of(other.guard.source))
         return True
 
@@ -218,12 +217,10 @@ class Compiler:
         events.eager(BreakReport.of("FL901", (first_line(code),), f"{type(error).__name__}: {error}", notes=(place,)))
 
 
-def is_drawn(miss: Miss, goes_on: bool) -> bool:
-    """Whether a number that was guarded by value is read at run time from its second value on.  One of two floats is rarely one of a few; of
-    whole numbers, which are sizes and switches too, only those are taken that come out of the function itself at a break."""
-    numbers = (float, int) if goes_on else (float,)
+def is_drawn(miss: Miss) -> bool:
+    """Whether a number that was guarded by value is read at run time from its second value on."""
     kinds = {type(miss.guard.payload), type(miss.found)}
-    return len(kinds) == 1 and kinds.pop() in numbers
+    return len(kinds) == 1 and kinds.pop() in (int, float)
 
 
 ROOM = 400

@@ -8,7 +8,7 @@ from frameloom.compile.pipeline import Capture
 from frameloom.codegen.written import written
 from frameloom.diagnostics import events
 from frameloom.diagnostics.location import users_first
-from frameloom.symbolic.guards import CHECKS, Guard
+from frameloom.symbolic.guards import Guard, text_of
 
 
 def write(capture: Capture) -> None:
@@ -19,6 +19,6 @@ def write(capture: Capture) -> None:
 
 
 def _guard(guard: Guard) -> str:
-    text = CHECKS[guard.check].text(written(guard.source, guard.where), guard.payload)
+    text = text_of(guard, lambda source: written(source, guard.where))
     chain = users_first(chain_of(guard.where))[1]
     return f"  {text:<70}  {chain[0].place}" if chain else f"  {text}"

@@ -258,6 +258,16 @@ def _aliases(path: str, payload: Any, miss: Miss) -> Told:
                 "objects that are the same in some calls and not in others get an entry for each case")
 
 
+@explains("OUTCOME")
+def _outcome(path: str, payload: Any, miss: Miss) -> Told:
+    names = [path, *[written(other, miss.guard.where) for other in payload.others]]
+    condition = payload._replace(found=True).tell(names)
+    return Told(f"{condition} changed", str(payload.found), str(not payload.found), OUTCOME_HELP)
+
+
+OUTCOME_HELP = "what the program asks of a number decides how the code runs: each answer gets an entry of its own"
+
+
 @explains("CALL")
 def _call(path: str, payload: Any, miss: Miss) -> Told:
     _, wanted, text = payload

@@ -29,7 +29,7 @@ from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.real import flags_of, is_subtype, stands_on
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import ABSENT, Const, Obj, Value
+from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
 
 GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
@@ -158,6 +158,9 @@ def call_known(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value
         result = rule(m, *args, **kwargs)
         if result is not NotImplemented:
             return result
+        settled = settled_numbers(m, args)
+        if settled is not None:
+            return call_known(m, fn, settled, kwargs, link)
     made = POLYFILLS.get(target)
     if made is not None:
         return invoke(m, m.observe.constant(made), args, kwargs)
@@ -167,6 +170,14 @@ def call_known(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value
     if refusal is not None:
         raise GraphBreak(refusal.kind, refusal.because)
     raise GraphBreak(_kind_of_call(target, args), name_of(target))
+
+
+def settled_numbers(m: Machine, args: list[Value]) -> list[Value] | None:
+    """The arguments, numbers that are read at entry guarded by their values; None where there are none."""
+    if not any(type(arg) is Node and arg.tape == "host" for arg in args):
+        return None
+    settled = [m.known_number(arg) if type(arg) is Node and arg.tape == "host" else arg for arg in args]
+    return None if all(one is other for one, other in zip(settled, args)) else settled
 
 
 METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)

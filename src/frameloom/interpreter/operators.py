@@ -7,9 +7,10 @@ import sys
 from typing import Any, Callable
 
 from frameloom.interpreter.attributes import bind_descriptor
+from frameloom.interpreter.expressions import computes
 from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.promoted import SYMBOLS, known_comparison
+from frameloom.interpreter.promoted import NUMBERS, is_total, known_comparison
 from frameloom.interpreter.registry import RULES, kind_of_class
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.guards import same_constant
@@ -61,7 +62,7 @@ COMPARE: dict[str, tuple[Callable, str, str]] = {
 }
 
 
-SYMBOLS.update({function: symbol for table in (BINARY, UNARY, COMPARE) for symbol, (function, *_) in table.items()})
+computes({function: symbol for table in (BINARY, UNARY, COMPARE) for symbol, (function, *_) in table.items()})
 
 
 def is_plain(value: Value) -> bool:
@@ -106,7 +107,7 @@ def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None
         if found is not NOT_HANDLED:
             return found
     elif (is_host(a) or is_host(b)) and all(type(v) in (Const, Node) for v in (a, b)):
-        if _never_raises(plain, a, b):
+        if is_total(m, plain, a, b):
             return host(m, function, [a, b])
         return binary(m, symbol, _settle(m, a), _settle(m, b), link)
     if inplace:
@@ -122,14 +123,6 @@ def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None
 def _takes_inplace(m: Machine, symbol: str, value: Value) -> bool:
     """Whether an object outside the graph has an in-place method of its own, which comes before anything else."""
     return type(value) is Obj and m.observe.type_lookup(value.cls, INPLACE[symbol]) is not ABSENT
-
-
-def _never_raises(symbol: str, a: Value, b: Value) -> bool:
-    """Whether an operation on promoted numbers gives a number whatever they are: what could raise must stay in its `try`."""
-    if symbol in "+-*":
-        return True
-    divides = symbol in ("//", "%") or symbol == "/" and float in (a.cls, b.cls)
-    return divides and type(b) is Const and b.value != 0 and not (symbol == "/" and a.cls is int)
 
 
 def _settle(m: Machine, value: Value) -> Value:
@@ -270,11 +263,12 @@ def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = Non
         if found is not NOT_HANDLED:
             return found
     elif is_host(a) or is_host(b):
-        if all(type(v) in (Const, Node) and v.cls in (int, float, bool) for v in (a, b)):
-            outcome = known_comparison(m, function, a, b)
+        if all(type(v) in (Const, Node) for v in (a, b)):
+            outcome = known_comparison(m, function, a, b) if a.cls in NUMBERS and b.cls in NUMBERS else None
             if outcome is not None:
                 return outcome
-            return compare(m, symbol, _settle(m, a), _settle(m, b), link)
+            if type(a) is Const or type(b) is Const or a.cls in NUMBERS and b.cls in NUMBERS:
+                return compare(m, symbol, _settle(m, a), _settle(m, b), link)
     if symbol in ("==", "!=") and _are_run_time(a, b):
         return boolean(_same_operand(m, a, b) is (symbol == "=="))
     tries = []
@@ -322,6 +316,8 @@ def identical(m: Machine, a: Value, b: Value) -> bool:
     """`a is b`, guarded where both are real."""
     if a is b:
         return True
+    if is_host(a) or is_host(b):
+        return _same_number(m, a, b)
     if type(a) is Const and type(b) is Const:
         return same_constants(a.value, b.value)
     real_a, real_b = getattr(a, "real", None), getattr(b, "real", None)
@@ -333,6 +329,14 @@ def identical(m: Machine, a: Value, b: Value) -> bool:
     if type(other) is Const:
         return m.observe.peek(known) is other.value
     return False
+
+
+def _same_number(m: Machine, a: Value, b: Value) -> bool:
+    """Whether two values, one of them a number of the host, are one object: small whole numbers are, wherever they come from."""
+    if a.cls is not b.cls or not all(type(value) is Const or is_host(value) for value in (a, b)):
+        return False
+    found = [m.known_number(value) if is_host(value) else value for value in (a, b)]
+    return all(type(value) is Const for value in found) and same_constants(found[0].value, found[1].value)
 
 
 def _real_identity(m: Machine, a: Value, b: Value) -> bool:

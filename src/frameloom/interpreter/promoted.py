@@ -1,25 +1,17 @@
-"""Numbers that are read at run time, and what is computed of them, where the trace must know a value after all."""
+"""Numbers that are read at run time, and what is computed of them, where the trace must know something of them after all."""
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
+from frameloom.interpreter.expressions import SYMBOLS, Leaf, Outcome, compiled, plain
 from frameloom.interpreter.machine import Machine
 from frameloom.symbolic.values import INPUT, Const, Node, Value
 
-SYMBOLS: dict[Callable, str] = {}
-"""function of an operation on numbers that gives the same for the same -> how it is written; filled by the operators"""
-
-
-class Leaf:
-    """The place of the number in an expression."""
-
-    def __repr__(self) -> str:
-        return "{}"
-
-
-LEAF = Leaf()
+NUMBERS = frozenset({int, float, bool})
 
 
 def known_number(m: Machine, node: Node) -> Value:
@@ -32,23 +24,48 @@ def known_number(m: Machine, node: Node) -> Value:
         return node
     for leaf in leaves:
         m.specialise(leaf)
-    return Const(_evaluate(m, node))
-
-
-def known_comparison(m: Machine, function: Callable, a: Value, b: Value) -> Const | None:
-    """The outcome, in this call, of a comparison with what is computed of one promoted number: that is guarded, and not the number.
-    None where it is not that."""
-    leaves = _leaves([a, b])
-    if leaves is None or len(leaves) != 1:
-        return None
-    expression = (function, _expression(a), _expression(b))
-    found = _applied(expression, m.observe.peek_number(leaves[0]))
-    payload = (_comes_out, (expression, found), f"{_text(expression)} is {found}")
-    m.session.guard("CALL", leaves[0].real.source, payload)
-    return Const(found)
+    return Const(compiled(_expression(node, leaves))(*map(m.observe.peek_number, leaves)))
 
 
 Machine.known_number = known_number
+
+MOST_OUTCOMES = 16
+"""A number of which more is asked is rather guarded by its value."""
+
+
+def known_comparison(m: Machine, function: Callable, a: Value, b: Value) -> Const | None:
+    """The outcome, in this call, of a comparison with what is computed of promoted numbers: that is guarded, and not the numbers.
+    None where it is not that."""
+    leaves = _leaves([a, b])
+    if not leaves:
+        return None
+    expression = (function, _expression(a, leaves), _expression(b, leaves))
+    found = compiled(expression)(*map(m.observe.peek_number, leaves))
+    if not _is_guarded(m, leaves):
+        sources = [leaf.real.source for leaf in leaves]
+        payload = Outcome(tuple(sources[1:]), tuple([leaf.cls for leaf in leaves]), expression, found)
+        m.session.guard("OUTCOME", sources[0], payload)
+    return Const(found)
+
+
+def _is_guarded(m: Machine, leaves: list[Node]) -> bool:
+    """Whether the values of all these numbers are guarded; they are where a loop asks them over and over."""
+    open_ = [leaf for leaf in leaves if ("EQUAL", leaf.real.source) not in m.session.guards]
+    for leaf in open_:
+        key = ("outcomes", leaf.real.source)
+        if m.remember(key, m.memory.get(key, 0) + 1) > MOST_OUTCOMES:
+            for asked in open_:
+                m.specialise(asked)
+            return True
+    return not open_
+
+
+def holds(m: Machine, function: Callable, a: Value, b: Value) -> bool | None:
+    """Whether a comparison holds in this call, which is guarded; None where only running code knows."""
+    if type(a) is Const and type(b) is Const:
+        return function(a.value, b.value)
+    found = known_comparison(m, function, a, b)
+    return None if found is None else found.value
 
 
 def _leaves(values: list[Value]) -> list[Node] | None:
@@ -70,45 +87,95 @@ def _leaves(values: list[Value]) -> list[Node] | None:
     return list(found.values())
 
 
-def _evaluate(m: Machine, value: Value) -> Any:
+def _expression(value: Value, leaves: list[Node]) -> Any:
+    """The same as data: a function and its operands."""
     if type(value) is Const:
-        return value.value
+        return plain(value.value)
     if value.real is not None:
-        return m.observe.peek_number(value)
-    return value.target(*(_evaluate(m, operand) for operand in value.args))
+        return Leaf(leaves.index(value))
+    return (value.target, *[_expression(operand, leaves) for operand in value.args])
 
 
-def _expression(value: Value) -> Any:
-    """The same as data: a function and its operands, constants in pairs with their class."""
-    if type(value) is Const:
-        return (type(value.value), value.value)
-    if value.real is not None:
-        return LEAF
-    return (value.target, *map(_expression, value.args))
+# -- which operations give a number, whatever the numbers are ----------------------------------------------------------
+#
+# What could raise must stay in the program's own `try`, so an operation is only recorded under assumptions, guarded, under
+# which it cannot.
 
 
-def _comes_out(number: Any, payload: tuple[Any, bool]) -> bool:
-    """The guard of a comparison."""
-    expression, outcome = payload
-    return _applied(expression, number) is outcome
+def is_total(m: Machine, symbol: str, a: Value, b: Value) -> bool:
+    """Whether an operation on promoted numbers gives a number of one class, under what is guarded now."""
+    if a.cls not in NUMBERS or b.cls not in NUMBERS:
+        return False
+    return symbol in TOTAL and TOTAL[symbol](m, a, b)
 
 
-def _applied(expression: Any, number: Any) -> Any:
-    if expression is LEAF:
-        return number
-    function, *operands = expression
-    if isinstance(function, type):
-        return operands[0]
-    return function(*(_applied(operand, number) for operand in operands))
+LARGE = 2**63
+"""Whole numbers up to here become floats without ado."""
 
 
-def _text(expression: Any) -> str:
-    if expression is LEAF:
-        return "{}"
-    function, *operands = expression
-    if isinstance(function, type):
-        return repr(operands[0])
-    first, *rest = map(_text, operands)
-    if not rest:
-        return f"{SYMBOLS[function]}({first})"
-    return f"({first} {SYMBOLS[function]} {rest[0]})"
+def within(m: Machine, value: Value, most: int | float = LARGE, least: int | float | None = None) -> bool:
+    """Whether a number lies between two bounds, `-most` by default, which is guarded.  A number that is drawn is taken to: what draws
+    says how large."""
+    if least is not None and holds(m, operator.ge, value, Const(least)) is False:
+        return False
+    size = value if least is not None or type(value) is Const else Node("host", abs, (value,), {}, value.cls, None, None)
+    return holds(m, operator.le, size, Const(most)) is not False and (type(size) is not Const or abs(size.value) <= most)
+
+
+def _mixes(m: Machine, a: Value, b: Value) -> bool:
+    """Whether a whole number that meets a float becomes one."""
+    if float not in (a.cls, b.cls):
+        return True
+    return all(value.cls is float or within(m, value) for value in (a, b))
+
+
+def _divides(m: Machine, a: Value, b: Value) -> bool:
+    return holds(m, operator.ne, b, Const(0)) is True and _mixes(m, a, b)
+
+
+def _divides_truly(m: Machine, a: Value, b: Value) -> bool:
+    return _divides(m, a, b) and (float in (a.cls, b.cls) or within(m, a) and within(m, b))
+
+
+def _are_whole(m: Machine, a: Value, b: Value) -> bool:
+    return float not in (a.cls, b.cls)
+
+
+def _shifts(m: Machine, a: Value, b: Value) -> bool:
+    return _are_whole(m, a, b) and type(b) is Const and 0 <= b.value <= 64
+
+
+MOST_POWER = 8
+MODERATE = 1e30
+"""Numbers up to here, and down to its inverse, have powers up to MOST_POWER."""
+
+
+def _has_power(m: Machine, a: Value, b: Value) -> bool:
+    if type(b) is Const:
+        return _has_known_power(m, a, b.value)
+    if type(a) is not Const or b.cls is not int or type(a.value) not in (int, float):
+        return False
+    base = abs(a.value)
+    if not base <= MODERATE:  # or it is no number
+        return False
+    most = LARGE if type(a.value) is float and base <= 1 else 600 / math.log2(base) if base > 2 else 600
+    return holds(m, operator.le, Const(0), b) is True and holds(m, operator.le, b, Const(int(most))) is True
+
+
+def _has_known_power(m: Machine, a: Value, power: int | float) -> bool:
+    if not abs(power) <= MOST_POWER:
+        return False
+    if type(power) is int and power >= 0:
+        return a.cls is int or a.cls is float and within(m, a, MODERATE)
+    return a.cls is not bool and within(m, a, MODERATE, 1 / MODERATE)
+
+
+TOTAL: dict[str, Callable[[Machine, Value, Value], bool]] = {
+    **dict.fromkeys(("+", "-", "*"), _mixes),
+    **dict.fromkeys(("//", "%"), _divides),
+    "/": _divides_truly,
+    **dict.fromkeys(("&", "|", "^"), _are_whole),
+    **dict.fromkeys(("<<", ">>"), _shifts),
+    "**": _has_power,
+}
+"""operator -> whether it gives a number: total(m, a, b)"""

@@ -19,7 +19,7 @@ from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Node, Obj, Value
 
 from frameloom.pytorch.facts import SizeFact, TensorFact
-from frameloom.pytorch.numbers import host_number
+from frameloom.pytorch.numbers import host_number, in_graph
 
 OPEN, CLOSE = "(", ")"
 
@@ -79,7 +79,12 @@ class Arguments:
             return self.take(self.session.observe.resolve(value))
         raise _unknown(value.cls)
 
-    def _node(self, node: Node) -> Node:
+    def _node(self, node: Node) -> Any:
+        if node.tape == "host" and node.fact is None:
+            found = self._host(node)
+            if type(found) is Const:
+                return self.take(found)
+            node = found
         nodes = self.nodes
         for index, known in enumerate(nodes):
             if known is node:
@@ -94,13 +99,25 @@ class Arguments:
             self.key.append(fact.size)
             self.symbolic = True
         elif node.tape == "host":
-            self._host(node)
+            self._number(node)
         else:
             raise GraphBreak("FL101", f"a torch function is given a graph value of class {node.cls.__name__}")
         return node
 
-    def _host(self, node: Node) -> None:
-        """A number known at run time only: a symbolic one where it is whole and follows from what is read at entry."""
+    def _host(self, node: Node) -> Value:
+        """What stands for a number of the host: a node of the graph where it is whole and follows from what is read at entry; else its
+        value, guarded, but for a float if the backend takes one, or for what only running code knows."""
+        state = self.session.torch
+        if host_number(state, node) is not None:
+            return in_graph(state, node)
+        if node.cls is float and state.takes_numbers:
+            return node
+        found = self.session.machine.settle(node)
+        if type(found) is Node and not state.takes_numbers:
+            raise GraphBreak("FL207", "this backend would take a number known at run time only for a constant")
+        return found
+
+    def _number(self, node: Node) -> None:
         number = host_number(self.session.torch, node)
         if number is None:
             self.key.append(("host", node.cls))

@@ -56,6 +56,8 @@ class TorchDomain(Domain):
     def __init__(self, backend: Any, dynamic: bool | None = None) -> None:
         self.backend = backend
         self.dynamic = dynamic
+        self.varies = dynamic is not False
+        self.takes_numbers = getattr(backend, "takes_numbers", False)
 
     def claims(self, cls: type) -> bool:
         return issubclass(cls, torch.Tensor)
@@ -74,7 +76,7 @@ class TorchDomain(Domain):
         return record.apply(session.torch, CLONE, [node], {})
 
     def begin(self, session: Any) -> None:
-        session.torch = State(session, self.dynamic, inputs.number_input)
+        session.torch = State(session, self.dynamic, inputs.number_input, self.takes_numbers)
         modes.begin(session.torch)
         autocast.begin(session.torch)
 

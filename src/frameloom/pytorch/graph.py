@@ -17,6 +17,7 @@ from frameloom.diagnostics.errors import BackendError
 from frameloom.pytorch import autocast, guards, inputs, shapes
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.registry import name_of
+from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.fakes import FIRST_SAMPLE
 from frameloom.pytorch.liveness import live_nodes, may_fail
 from frameloom.pytorch.modes import ENTER_INFERENCE, SET_GRAD
@@ -156,16 +157,24 @@ def examples(state: State, module: fx.GraphModule, given: list[Node]) -> list:
         return [example_of(node) for node in given]
     found = []
     for node, placeholder in zip(given, module.graph.find_nodes(op="placeholder")):
-        made = inputs.fake_of(state, node) if node.real is not None else example_of(node)
+        made = _fake_of(state, node)
         placeholder.meta["val"] = placeholder.meta["example_value"] = made
         found.append(made)
     module.meta["fake_mode"] = state.shapes.fakes.mode
     return found
 
 
+def _fake_of(state: State, node: Node) -> Any:
+    if node.real is not None:
+        return inputs.fake_of(state, node)
+    return state.shapes.fakes.make(node.fact) if type(node.fact) is TensorFact else example_of(node)
+
+
 def example_of(node: Node) -> Any:
     """What the input is in this call."""
-    return inputs.object_of(node) if node.real is not None else FIRST_SAMPLE[node.cls]
+    if node.real is not None:
+        return inputs.object_of(node)
+    return node.target(FIRST_SAMPLE[node.args[0].cls]) if type(node.fact) is TensorFact else FIRST_SAMPLE[node.cls]
 
 
 def guard_storages(state: State, given: list[Node]) -> None:

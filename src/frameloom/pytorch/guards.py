@@ -135,7 +135,7 @@ def storages_hold(first: Any, payload: StoragePayload, scope: Any) -> bool:
     return all(place is None or place_of(tensor) == place for tensor, place in zip(found, payload.places))
 
 
-def storages_text(source: str, payload: StoragePayload) -> str:
+def storages_text(source: str, payload: StoragePayload, *others: str) -> str:
     return f"{source} and {len(payload.others)} other tensors share storage as before"
 
 
@@ -148,5 +148,5 @@ def returns(function: Callable[[], Any], wanted: Any, scope: Any = None) -> bool
 
 
 CHECKS["TENSOR"] = Check(tensor_holds, tensor_text)
-CHECKS["STORAGES"] = Check(storages_hold, storages_text)
+CHECKS["STORAGES"] = Check(storages_hold, storages_text, several=True)
 CHECKS["RETURNS"] = Check(returns, lambda source, wanted: f"{source}() is {wanted}")

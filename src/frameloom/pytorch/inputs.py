@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from frameloom.pytorch import guards, shapes
+from frameloom.pytorch import guards, numbers, shapes
 from frameloom.pytorch.facts import SizeFact, is_dense
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
@@ -38,9 +38,9 @@ def tensor_input(session: Any, state: State, real: Real) -> Any:
 
 
 def number_input(state: State, node: Node) -> SizeFact | None:
-    """The symbolic number of a promoted whole number; 0, 1 and what is below are never symbolic."""
+    """The symbolic number of a promoted whole number; None for one that torch does not take."""
     value = node.real.object
-    return shapes.number_of_input(state, value, node.real.source) if value > 1 else None
+    return shapes.number_of_input(state, value, node.real.source) if numbers.fits(value) else None
 
 
 def guard_requires_grad(session: Any, node: Node) -> None:

@@ -9,7 +9,10 @@ from frameloom.pytorch.facts import SizeFact
 from frameloom.pytorch.sizes import Size, lift_size
 from frameloom.symbolic.values import INPUT, Const, Node
 
-FOLLOWED = frozenset({operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg})
+FOLLOWED = frozenset(
+    {operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg, operator.pos, operator.abs, abs}
+)
+"""Operations that torch's symbolic numbers do as Python's do."""
 
 
 def host_number(state: Any, node: Node) -> SizeFact | None:
@@ -29,11 +32,35 @@ def _computed(state: Any, node: Node) -> SizeFact | None:
     if any(number is None for number in numbers):
         return None
     size = lift_size(node.target(*numbers))
-    return SizeFact(size) if type(size) is Size else None
+    if type(size) is not Size or not fits(size.number.node.hint):
+        return None
+    state.shapes.limit(size)
+    return SizeFact(size)
 
 
 def _number(state: Any, value: Any) -> Any:
     if type(value) is Const:
-        return value.value if type(value.value) is int else None
+        return value.value if type(value.value) is int and fits(value.value) else None
     found = host_number(state, value)
     return None if found is None else found.size.number
+
+
+LARGE = 2**63
+
+
+def fits(number: int) -> bool:
+    """Whether torch takes a whole number."""
+    return -LARGE <= number < LARGE
+
+
+def in_graph(state: Any, node: Node) -> Node:
+    """The node that stands in the graph for a host node with a symbolic number: the number itself where it is read at entry; what is
+    computed of it is computed in the graph, so that compilers see what it follows from."""
+    if node.target is INPUT:
+        return node
+    known = state.twins.get(node)
+    if known is None:
+        args = tuple([value.value if type(value) is Const else in_graph(state, value) for value in node.args])
+        known = state.session.record(node.target, args, {}, int, host_number(state, node))
+        state.session.journal.set_item(state.twins, node, known)
+    return known

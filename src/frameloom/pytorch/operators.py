@@ -10,6 +10,7 @@ import torch
 
 from frameloom.pytorch import record, results
 from frameloom.pytorch.facts import SizeFact, TensorFact
+from frameloom.pytorch.numbers import host_number, in_graph
 from frameloom.pytorch.sizes import lift_size
 from frameloom.pytorch.state import State
 from frameloom.interpreter.operators import BINARY, COMPARE, INPLACE
@@ -204,6 +205,9 @@ def number_of(state: State, value: Value) -> Any:
         return value.value
     if type(value) is Node and type(value.fact) is SizeFact:
         return value.fact.size.number
+    if type(value) is Node and value.tape == "host":
+        found = host_number(state, value)
+        return NOT_HANDLED if found is None else found.size.number
     return NOT_HANDLED
 
 
@@ -239,7 +243,7 @@ def _computed(state: State, function: Callable, operands: list[Value], number: A
     size = lift_size(number)
     if type(size) is int:
         return Const(size)
-    args = tuple([value.value if type(value) is Const else value for value in operands])
+    args = tuple([value.value if type(value) is Const else in_graph(state, value) if value.tape == "host" else value for value in operands])
     return state.session.record(function, args, {}, int, SizeFact(size))
 
 

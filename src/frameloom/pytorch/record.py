@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from frameloom.pytorch import aliases, fakes, operations, scalars
+from frameloom.pytorch import aliases, fakes, operations, scalars, wrapped
 from frameloom.pytorch.applied import Applied
 from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.facts import SizeFact
@@ -47,6 +47,8 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
     `exact` asks for facts that also tell leaves, whatever the operation's name says.  Raises GraphBreak where the data decide
     or torch cannot tell, SymbolicRaise where the operation refuses its arguments.
     """
+    if not state.takes_numbers:
+        args = wrapped.as_tensors(state, function, args)
     exact = exact or function in WRITERS or operations.writes_by_name(function, kwargs)
     call = Arguments(state.session, args, kwargs, state.grad, exact)
     if state.written:
@@ -56,12 +58,14 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
         outcome = outcome_of(state, function, call)
     except Inexact:
         return apply(state, function, args, kwargs, True)
-    except OperationFailed as failure:
-        if type(function) is Applied:
+    except (OperationFailed, DecidedByNumber) as failure:
+        if type(failure) is OperationFailed and type(function) is Applied:
             raise GraphBreak("FL301", f"{function.cls.__qualname__} refuses its arguments") from None
         plain = [settled(state.session, value) for value in (*args, *kwargs.values())]
         if not _same(plain, (*args, *kwargs.values())):  # it may take no symbolic number
             return apply(state, function, plain[: len(args)], dict(zip(kwargs, plain[len(args) :])))
+        if type(failure) is DecidedByNumber:
+            raise GraphBreak("FL207", f"{operations.name_of(function)} takes its shape from a number known at run time only") from None
         return failed(state, function, call, failure)
     if outcome.written and type(function) is not Applied:
         WRITERS.add(function)
@@ -69,8 +73,10 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
 
 
 def settled(session: Any, value: Value) -> Value:
-    """The value with every symbolic size in it guarded by value; the very value where there is none."""
+    """The value with every symbolic size and every number of the host in it guarded by value; the very value where there is none."""
     if type(value) is Node:
+        if value.tape == "host":
+            return session.machine.settle(value) if value.fact is None else value
         return Const(int(value.fact.size.number)) if type(value.fact) is SizeFact else value
     if type(value) is not Obj:
         return value
@@ -94,6 +100,10 @@ def _same(found: Any, known: Any) -> bool:
 
 WRITERS: set = set()
 """Operations that were seen to write to an argument, whatever their name says (`relu(x, inplace=True)`)."""
+
+
+class DecidedByNumber(Exception):
+    """What an operation makes depends on a number that is known at run time only."""
 
 
 class Inexact(Exception):
@@ -140,10 +150,10 @@ def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
     if outcome.written and not call.exact:
         source.pool.clear()
         raise Inexact
-    if any(node.tape == "host" for node in call.nodes):
+    if any(node.tape == "host" and node.fact is None and node not in call.numbers for node in call.nodes):
         other = Run(source, call, SECOND_SAMPLE).measure(function, *modes)
         if other != outcome:
-            raise GraphBreak("FL207", f"{operations.name_of(function)} takes its shape from a number known at run time only")
+            raise DecidedByNumber
     return _with_statistics(function, call, outcome)
 
 

@@ -72,6 +72,17 @@ class Shapes:
         self.environment = ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
         self.fakes = Fakes(FakeTensorMode(shape_env=self.environment, allow_non_fake_inputs=True))
         self.bindings: list[Binding] = []
+        self.limits: dict[Any, None] = {}
+
+    def limit(self, size: Size) -> None:
+        """Guard that a number is one that torch takes."""
+        self.limits.setdefault(size.expression)
+
+    def number(self, value: int, text: str) -> Any:
+        """A symbolic number of this value that says nothing of others: 0, 1 and negative ones too."""
+        origin = Origin(text)
+        symbol = self.environment.create_unspecified_symbol(value, origin, DimDynamic.DYNAMIC)
+        return self.environment.create_symintnode(symbol, hint=value, source=origin)
 
     def symbol(self, value: int, text: str) -> Any:
         """A symbolic number of this value; equal values share a symbol."""
@@ -150,9 +161,11 @@ def stride_expressions(tensor: torch.Tensor, sizes: list) -> list:
 def number_of_input(state: Any, value: int, source: Any) -> SizeFact:
     """The symbolic number for a promoted whole number."""
     shapes = shapes_of(state)
-    number = shapes.symbol(value, str(source))
+    number = shapes.number(value, str(source))
     shapes.bindings.append(Binding(source, (number.node._expr,), ()))
-    return SizeFact(Size(number.node.expr, number))
+    size = Size(number.node.expr, number)
+    shapes.limit(size)
+    return SizeFact(size)
 
 
 # -- decisions --------------------------------------------------------------------------------------------------------
@@ -214,9 +227,12 @@ def _conditions(shapes: Shapes) -> Iterator[str]:
     for symbol, known in environment.replacements.items():
         yield f"{show(symbol)} == {show(known)}"
     for symbol, bounds in environment.var_to_range.items():
-        yield f"{show(symbol)} >= {max(int(bounds.lower), 2) if bounds.lower.is_Integer else 2}"
+        if bounds.lower.is_Integer:
+            yield f"{show(symbol)} >= {int(bounds.lower)}"
         if bounds.upper.is_Integer:
             yield f"{show(symbol)} <= {int(bounds.upper)}"
+    for expression in shapes.limits:
+        yield f"{-(2**63)} <= {show(expression)} < {2**63}"
 
 
 def _program(bindings: list[Binding], conditions: list[str]) -> str:
@@ -260,4 +276,4 @@ def sizes_hold(first: Any, payload: SizesPayload, scope: Any) -> bool:
         return False
 
 
-CHECKS["SIZES"] = Check(sizes_hold, lambda source, payload: payload.text)
+CHECKS["SIZES"] = Check(sizes_hold, lambda source, payload, *others: payload.text, several=True)

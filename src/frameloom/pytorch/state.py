@@ -27,6 +27,8 @@ class State:
     views: node -> View; members: root node -> the nodes that share its storage; written: root nodes whose storage the trace
     wrote to; impure: nodes of operations that must run whoever reads them; sizes: (node, fact, dimension) -> node of a size;
     numbers: host node -> its symbolic number, for inputs asked of `number_input(state, node)`;
+    twins: host node -> the node in the graph with its number; wrapped: (host node, dtype) -> a tensor with its number;
+    takes_numbers: whether the backend reads numbers among the inputs when the graph runs;
     gradients: node -> the Value of its `.grad`, where the trace has read or set it;
     tries: how many parts of the program are being tried, to be taken back whatever comes;
     recomputed: node -> the region of `checkpoint` that it is in, named by a number; regions_open: what was written to when each of
@@ -37,10 +39,11 @@ class State:
     __slots__ = (
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts", "regions", "arrays",
-        "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed",
+        "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
+        "takes_numbers",
     )
 
-    def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None) -> None:
+    def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None, takes_numbers: bool = True) -> None:
         self.session = session
         self.grad = True
         self.entry_grad = True
@@ -69,6 +72,9 @@ class State:
         self.arrays: list[Any] = []
         self.alarms: list[Node] = []
         self.gradients: dict[Node, Any] = {}
+        self.twins: dict[Node, Node] = {}
+        self.wrapped: dict[tuple, Node] = {}
+        self.takes_numbers = takes_numbers
 
     @property
     def modes(self) -> tuple:

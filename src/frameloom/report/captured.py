@@ -15,7 +15,7 @@ from frameloom.codegen.written import is_state, written
 from frameloom.compile.trace import Trace
 from frameloom.diagnostics.location import Location, users_first
 from frameloom.report.frames import Check, FrameExplanation, source_lines
-from frameloom.symbolic.guards import CHECKS, Guard
+from frameloom.symbolic.guards import Guard, text_of
 
 
 def explained(capture: Capture) -> FrameExplanation:
@@ -63,7 +63,7 @@ def _name(code: types.CodeType) -> str:
 
 
 def _check(guard: Guard) -> Check:
-    text = CHECKS[guard.check].text(written(guard.source, guard.where), guard.payload)
+    text = text_of(guard, lambda source: written(source, guard.where))
     library, chain = users_first(chain_of(guard.where))
     return Check(text, chain[0] if chain else None, _is_of_code(guard) or _passes_by(guard, bool(library) or _of_library(chain)))
 

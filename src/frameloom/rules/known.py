@@ -5,27 +5,39 @@ from __future__ import annotations
 from typing import Any
 
 from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import is_host
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts import dict_, list_, set_, tuple_
 from frameloom.symbolic.layouts.payload import PayloadBody
-from frameloom.symbolic.values import Const, Obj, Value
+from frameloom.symbolic.values import Const, Node, Obj, Value
 
 DEEPEST = 40
 
 
 def plain(m: Machine, value: Value) -> Any:
-    """The atom that C code finds in a value (that of a subclass of an atom's class included), or MISSING."""
+    """The atom that C code finds in a value (that of a subclass of an atom's class included), or MISSING.  A number that is read at
+    entry is guarded by its value."""
     if type(value) is Const:
         return value.value
+    if is_host(value):
+        return plain_number(m, value)
     if type(value) is Obj and isinstance(value.body, PayloadBody):
         return value.body.value.value
     return MISSING
+
+
+def plain_number(m: Machine, value: Node) -> Any:
+    """The number of a node on the host tape, guarded; MISSING where only running code knows it."""
+    found = m.known_number(value)
+    return found.value if type(found) is Const else MISSING
 
 
 def whole(m: Machine, value: Value, depth: int = 0) -> Any:
     """A host object equal to a value that holds constants only (containers of exact classes), or MISSING."""
     if type(value) is Const:
         return value.value
+    if is_host(value):
+        return plain_number(m, value)
     make = WHOLE.get(value.cls) if type(value) is Obj else None
     return MISSING if make is None or depth > DEEPEST else make(m, value, depth + 1)
 

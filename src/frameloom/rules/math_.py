@@ -5,11 +5,13 @@ from __future__ import annotations
 import cmath
 import math
 import types
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
+from frameloom.interpreter.expressions import computes
 from frameloom.interpreter.iteration import unpack
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import _call_slot, binary, is_graph
+from frameloom.interpreter.operators import _call_slot, binary, host, is_graph
+from frameloom.interpreter.promoted import within
 from frameloom.interpreter.registry import RULES
 from frameloom.rules.define import function
 from frameloom.rules.indexing import index_of
@@ -58,13 +60,34 @@ def _of_domain(m: Machine, target: Callable, args: tuple[Value, ...]) -> Value |
     if any(is_graph(arg) for arg in args):
         found = m.domain.operator(m.session, f"math.{target.__name__}", list(args))
         return None if found is NOT_HANDLED else found
-    if target in FLOATS and all(arg.cls is float for arg in args):
+    if any(arg.cls not in (int, float) for arg in args):
+        return None
+    if target in FLOATS and all(arg.cls is float or within(m, arg) for arg in args):
         return m.session.record(target, tuple(args), {}, float, None, tape="host")
-    return None
+    domain = DOMAINS.get(target)
+    if domain is None or len(args) != 1 or not within(m, args[0], domain.most, domain.least):
+        return None
+    return args[0] if args[0].cls is domain.gives is int else host(m, target, list(args))
 
+
+class Within(NamedTuple):
+    """The numbers for which a function is sure not to raise, and the class of what it gives."""
+
+    least: float
+    most: float
+    gives: type = float
+
+
+DOMAINS: dict[Callable, Within] = {
+    math.sqrt: Within(0, 1e300), **dict.fromkeys((math.log, math.log2, math.log10), Within(1e-300, 1e300)),
+    math.exp: Within(-700, 700), **dict.fromkeys((math.sin, math.cos), Within(-1e15, 1e15)),
+    **dict.fromkeys((math.floor, math.ceil, math.trunc), Within(-1e300, 1e300, int)),
+}
+computes({target: f"math.{target.__name__}" for target in DOMAINS})
 
 FLOATS = frozenset({math.tanh, math.atan, math.atan2, math.fabs, math.copysign, math.radians, math.erf, math.erfc})
 """Functions that give a float for every float and never raise."""
+computes({target: f"math.{target.__name__}" for target in FLOATS})
 
 for _module in (math, cmath):
     for _target in vars(_module).values():

@@ -6,6 +6,7 @@ import sys
 from typing import Any, Callable
 
 from frameloom.interpreter.attributes import reads
+from frameloom.interpreter.expressions import computes
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import (
     _call_slot,
@@ -19,6 +20,7 @@ from frameloom.interpreter.operators import (
     truth,
     unary,
 )
+from frameloom.interpreter.promoted import within
 from frameloom.rules.atoms import folded
 from frameloom.rules.define import function
 from frameloom.rules.indexing import has_index, index_of
@@ -38,6 +40,11 @@ def of_domain(m: Machine, name: str, value: Value, kind: str) -> Value:
     if found is NOT_HANDLED:
         raise GraphBreak(kind, f"{name}() of a {value.cls.__name__}")
     return found
+
+
+def known(m: Machine, value: Value) -> Any:
+    """The value of a number on the host tape, guarded, or a break."""
+    return m.need_constant(value, "FL207", "number known at run time only")
 
 
 def is_payload(value: Value) -> bool:
@@ -96,7 +103,9 @@ def to_number(m: Machine, cls: type, value: Value, slots: tuple[str, ...]) -> Va
     if is_graph(value):
         return of_domain(m, cls.__name__, value, "FL202")
     if is_host(value):
-        return value if value.cls is cls else host(m, cls, [value])
+        if value.cls is cls:
+            return value
+        return host(m, cls, [value]) if cls is not complex and within(m, value) else m.fold(cls, known(m, value))
     for name in slots:
         slot = m.observe.type_lookup(value.cls, name)
         if slot is not ABSENT:
@@ -130,6 +139,8 @@ def _refusal(cls: type, value: Value) -> str:
     return f"complex() first argument must be a string or a number, not '{name}'"
 
 
+computes({int: "int", float: "float"})
+
 for _cls, _make in ((int, make_int), (float, make_float), (complex, make_complex)):
     constructs(_cls, _make)
 
@@ -140,10 +151,10 @@ for _cls, _make in ((int, make_int), (float, make_float), (complex, make_complex
 def _part(descriptor: Any) -> None:
     @reads(descriptor)
     def read(m: Machine, obj: Value) -> Value:
+        if is_host(obj) and obj.cls is int and descriptor.__name__ in ("real", "numerator"):
+            return obj
         found = plain(m, obj)
         if found is MISSING:
-            if is_host(obj) and obj.cls is int and descriptor.__name__ in ("real", "numerator"):
-                return obj
             raise GraphBreak("FL207", f"{descriptor.__name__} of a number known at run time only")
         return m.fold(descriptor.__get__, found)
 
@@ -163,6 +174,8 @@ def absolute(m: Machine, value: Value, /) -> Value:
 
 @function(round)
 def rounded(m: Machine, number: Value, ndigits: Value | None = None) -> Value:
+    if is_host(number) and number.cls is int and ndigits is None:
+        return number
     number = m.settle(number) if is_host(number) else number
     digits = [] if ndigits is None else [ndigits]
     if type(number) is Const and all(type(part) is Const for part in digits):

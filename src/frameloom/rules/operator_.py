@@ -100,7 +100,7 @@ def is_not(m: Machine, a: Value, b: Value, /) -> Value:
 @function(operator.index)
 def index_(m: Machine, a: Value, /) -> Value:
     found = index(m, a)
-    return found if found.cls is int else Const(index_of(m, a))
+    return found if found.cls is int else Const(int(index_of(m, a)))
 
 
 @function(operator.contains)

@@ -20,6 +20,8 @@ class Domain:
     name = "null"
     decides: frozenset[str] = frozenset()
     """The checks whose failing `decide` draws something from."""
+    varies = True
+    """Whether a number that was guarded by value is read at run time from its second value on."""
 
     def claims(self, cls: type) -> bool:
         """Whether instances of `cls` are nodes of this domain."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
+
+PURE: set[Callable] = set()
+"""Targets of nodes of the host that only compute: they run where their result is used, and may run again."""
 
 
 class Operation(NamedTuple):

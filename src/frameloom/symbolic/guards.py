@@ -33,14 +33,29 @@ class Guard(NamedTuple):
             return False
 
     def __str__(self) -> str:
-        return CHECKS[self.check].text(str(self.source), self.payload)
+        return text_of(self)
+
+
+def text_of(guard: Guard, name: Callable[[Source], str] = str) -> str:
+    """A guard as a person reads it; `name` writes a source."""
+    row = CHECKS[guard.check]
+    return row.text(name(guard.source), guard.payload, *[name(other) for other in others_of(guard)])
+
+
+def others_of(guard: Guard) -> tuple[Source, ...]:
+    """The sources, besides its own, that a guard speaks of by the field `others` of its payload."""
+    return guard.payload.others if CHECKS[guard.check].several else ()
 
 
 class Check(NamedTuple):
-    """holds(value, payload, scope) -> bool; text(source_text, payload) -> str."""
+    """holds(value, payload, scope) -> bool; text(source_text, payload) -> str.
+
+    several: the payload has a field `others`, a tuple of other sources; `text` is given their texts too.
+    """
 
     holds: Callable[[Any, Any, Scope], bool]
-    text: Callable[[str, Any], str]
+    text: Callable[..., str]
+    several: bool = False
 
 
 def same_constant(a: Any, b: Any) -> bool:

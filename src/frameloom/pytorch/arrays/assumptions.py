@@ -90,4 +90,4 @@ def inputs_of(state: State) -> list[Node]:
     return over + rest
 
 
-CHECKS["APART"] = Check(apart_hold, lambda source, payload: f"{source} shares no memory with {len(payload.others)} other tensors")
+CHECKS["APART"] = Check(apart_hold, lambda source, payload, *others: f"{source} shares no memory with {len(others)} other tensors", several=True)
