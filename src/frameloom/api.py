@@ -146,12 +146,18 @@ def _python_function(function: Any, asker: str) -> types.FunctionType:
     return function
 
 
-def mark_dynamic(tensor: Any, dimension: int | tuple[int, ...] | list[int]) -> None:
-    """Make a dimension of a tensor symbolic at its first capture already.  Raises IndexError for a dimension it does not have."""
+def mark_dynamic(
+    tensor: Any, dimension: int | tuple[int, ...] | list[int], min: int | None = None, max: int | None = None  # noqa: A002
+) -> None:
+    """Make a dimension of a tensor symbolic at its first capture already, for sizes from `min` to `max`.
+
+    A program that asks what the size is, so that it would be captured for each, is an error at its line: SizeFixed, at the call.  0 and 1
+    are captured for themselves.  Raises IndexError for a dimension it does not have, ValueError for bounds that leave its size out.
+    """
     _need_torch("mark_dynamic")
     from frameloom.pytorch import marks
 
-    marks.mark_dynamic(tensor, dimension)
+    marks.mark_dynamic(tensor, dimension, min, max)
 
 
 def maybe_mark_dynamic(tensor: Any, dimension: int | tuple[int, ...] | list[int]) -> None:
@@ -162,7 +168,7 @@ def maybe_mark_dynamic(tensor: Any, dimension: int | tuple[int, ...] | list[int]
     _need_torch("maybe_mark_dynamic")
     from frameloom.pytorch import marks
 
-    marks.mark_dynamic(tensor, dimension)
+    marks.maybe_mark_dynamic(tensor, dimension)
 
 
 def mark_static(tensor: Any, dimension: int | tuple[int, ...] | list[int] | None = None) -> None:

@@ -15,7 +15,7 @@ from frameloom.compile.cache import EntryInfo
 from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.diagnostics.location import Location
 from frameloom.diagnostics.reports import RecompileReport
-from frameloom.symbolic.guards import PLAIN_KEYS, Guard, literal, ordered_keys
+from frameloom.symbolic.guards import PLAIN_KEYS, Guard, literal, ordered_keys, others_of
 from frameloom.symbolic.instance_dict import instance_dict_item
 from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
@@ -24,12 +24,14 @@ NOTHING = "nothing there"
 
 
 class Miss:
-    """One guard that failed: `guard` (without ownership of its payload), and what its source reads now."""
+    """One guard that failed: `guard` (without ownership of its payload), what its source reads now, and what the other sources do that it
+    speaks of."""
 
-    __slots__ = ("guard", "found", "text")
+    __slots__ = ("guard", "found", "text", "others")
 
-    def __init__(self, guard: Guard, found: Any, text: str) -> None:
+    def __init__(self, guard: Guard, found: Any, text: str, others: tuple = ()) -> None:
         self.guard = guard
+        self.others = others
         self.found = found
         self.text = text
 
@@ -50,8 +52,18 @@ def first_miss(misses: tuple, scope: Scope) -> Miss | None:
                 found = guard.source.read(scope)
             except Missing:
                 found = Missing
-            return Miss(guard, found, info.text(index))
+            return Miss(guard, found, info.text(index), _read_others(guard, scope))
     return None
+
+
+def _read_others(guard: Guard, scope: Scope) -> tuple:
+    found = []
+    for source in others_of(guard):
+        try:
+            found.append(source.read(scope))
+        except Missing:
+            found.append(Missing)
+    return tuple(found)
 
 
 def all_misses(misses: tuple, scope: Scope, checks: frozenset[str]) -> Iterator[Miss]:
@@ -88,7 +100,7 @@ def report(miss: Miss, code: types.CodeType, entries: int) -> RecompileReport:
     guard = miss.guard
     path = written(guard.source, guard.where)
     told = EXPLAINERS.get(guard.check, _unknown)(path, _held(guard.payload), miss)
-    chain = chain_of(guard.where)
+    chain = chain_of(told.where or guard.where)
     return RecompileReport(
         function=next((at.qualname for at in reversed(chain) if not at.of_library), code.co_qualname),
         entries=entries,
@@ -149,12 +161,14 @@ DESCRIPTIONS: dict[type, Any] = {
 
 
 class Told(NamedTuple):
-    """changed: what changed, for the first line; old, new: its values; help: what to do."""
+    """changed: what changed, for the first line; old, new: its values; help: what to do; where: the user's instruction that asked for it,
+    if that is not the guard's."""
 
     changed: str
     old: str
     new: str
     help: str = ""
+    where: Any = None
 
 
 EXPLAINERS: dict[str, Callable[[str, Any, Miss], Told]] = {}

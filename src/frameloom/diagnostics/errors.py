@@ -8,6 +8,8 @@ import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from frameloom.diagnostics.location import Location, excerpt, header
+
 if TYPE_CHECKING:
     from frameloom.diagnostics.reports import BreakReport
 
@@ -51,6 +53,26 @@ class BackendError(FrameloomError):
         text = str(self.cause).strip()
         first = text.splitlines()[0] if text else "no message"
         return f"backend {self.backend!r} failed: {type(self.cause).__name__}: {first}"
+
+
+class SizeFixed(FrameloomError):
+    """The program fixes a size that `mark_dynamic` says varies.
+
+    size: the size as the program writes it.  value: what it is fixed to.  chain: the places that ask for it, innermost first.
+    """
+
+    def __init__(self, size: str, value: int, chain: tuple[Location, ...]) -> None:
+        super().__init__(size, value, chain)
+        self.size = size
+        self.value = value
+        self.chain = chain
+
+    def __str__(self) -> str:
+        lines = [f"{self.size} is marked dynamic, and the program fixes it to {self.value}"]
+        if self.chain:
+            lines += [*header(self.chain), *excerpt(self.chain[0], f"{self.size} is asked for its value here")]
+        lines.append("  = help: ask no more of the size than holds for all, or mark it with maybe_mark_dynamic")
+        return "\n".join(lines)
 
 
 class InternalError(FrameloomError):

@@ -6,21 +6,32 @@ from collections.abc import Iterable
 
 import torch
 
-from frameloom.pytorch.shapes import DYNAMIC_MARK, STATIC_MARK
+from frameloom.pytorch.shapes import DYNAMIC_MARK, STATIC_MARK, Mark
 
 
-def mark_dynamic(tensor: torch.Tensor, dimension: int | Iterable[int]) -> None:
-    """Make dimensions symbolic at the first capture.  Raises IndexError for one that the tensor does not have, and
-    TypeError for what is no tensor."""
-    _mark(tensor, DYNAMIC_MARK, dimension)
+def mark_dynamic(tensor: torch.Tensor, dimension: int | Iterable[int], least: int | None = None, most: int | None = None) -> None:
+    """Make dimensions symbolic at the first capture, for sizes from `least` to `most`; that the program fixes one is an error there.
+
+    Raises IndexError for a dimension that the tensor does not have, TypeError for what is no tensor or no whole number, ValueError
+    for bounds between which the tensor's size does not lie.
+    """
+    for name, bound in (("min", least), ("max", most)):
+        if bound is not None and type(bound) is not int:
+            raise TypeError(f"{name} is a whole number or None, not {bound!r}")
+    _mark(tensor, DYNAMIC_MARK, dimension, Mark(True, least, most))
+
+
+def maybe_mark_dynamic(tensor: torch.Tensor, dimension: int | Iterable[int]) -> None:
+    """Make dimensions symbolic at the first capture, as far as the program allows."""
+    _mark(tensor, DYNAMIC_MARK, dimension, Mark(False))
 
 
 def mark_static(tensor: torch.Tensor, dimension: int | Iterable[int] | None = None) -> None:
     """Keep dimensions (all of them by default) fixed, whatever else is asked."""
-    _mark(tensor, STATIC_MARK, range(getattr(tensor, "ndim", 0)) if dimension is None else dimension)
+    _mark(tensor, STATIC_MARK, range(getattr(tensor, "ndim", 0)) if dimension is None else dimension, True)
 
 
-def _mark(tensor: torch.Tensor, name: str, dimension: int | Iterable[int]) -> None:
+def _mark(tensor: torch.Tensor, name: str, dimension: int | Iterable[int], mark: Mark | bool) -> None:
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"dimensions are marked on a tensor, not on an object of class {type(tensor).__qualname__}")
     wanted = tuple(dimension) if isinstance(dimension, Iterable) else (dimension,)
@@ -29,5 +40,6 @@ def _mark(tensor: torch.Tensor, name: str, dimension: int | Iterable[int]) -> No
             raise TypeError(f"a dimension is a whole number, not {each!r}")
         if not -tensor.dim() <= each < tensor.dim():
             raise IndexError(f"a tensor of {tensor.dim()} dimensions has no dimension {each}")
-    known = getattr(tensor, name, frozenset())
-    setattr(tensor, name, known | {each % tensor.dim() for each in wanted})
+        if type(mark) is Mark and not mark.allows(tensor.size(each)):
+            raise ValueError(f"size {tensor.size(each)} of dimension {each} does not lie between {mark.least} and {mark.most}")
+    setattr(tensor, name, {**getattr(tensor, name, {}), **{each % tensor.dim(): mark for each in wanted}})

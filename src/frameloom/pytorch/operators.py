@@ -49,6 +49,13 @@ READS: dict[str, tuple[str, str]] = {
 
 def operate(state: State, name: str, operands: list[Value]) -> Any:
     """A Python operator with at least one graph node among its operands, or NOT_HANDLED."""
+    found = _operate(state, name, operands)
+    if state.shapes is not None:
+        state.shapes.note_asked(state.session.where())
+    return found
+
+
+def _operate(state: State, name: str, operands: list[Value]) -> Any:
     if any(type(o) is Node and type(o.fact) is SizeFact for o in operands) and not _has_tensor(operands):
         return _on_sizes(state, name, operands)
     if name in IN_PLACE and not _has_tensor(operands[:1]):
@@ -274,5 +281,7 @@ def settle(value: Value) -> Value:
 def truth(state: State, node: Node) -> Value:
     """The truth of a graph node: of a size by its answer, of a tensor known at run time only."""
     if type(node.fact) is SizeFact:
-        return TRUE if bool(node.fact.size.number != 0) else FALSE
+        answer = TRUE if bool(node.fact.size.number != 0) else FALSE
+        state.shapes.note_asked(state.session.where())
+        return answer
     raise GraphBreak("FL201", f"the truth of a tensor {node.fact!r}")

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import torch
 
 from frameloom.compile.recompiles import DESCRIPTIONS, EXPLAINERS, Miss, Told, explains, shown
+from frameloom.codegen.written import written
+from frameloom.pytorch import shapes
 from frameloom.pytorch.guards import StoragePayload, TensorPayload
 
 
@@ -100,8 +102,18 @@ def _groups(groups: tuple[int, ...]) -> str:
 
 @explains("SIZES")
 def _sizes(path: str, payload: Any, miss: Miss) -> Told:
-    return Told("a condition on symbolic sizes does not hold", payload.text, "it is false for this call",
-                "the program asks something of a size; sizes that answer differently get entries of their own")
+    names = [path, *[written(other, miss.guard.where) for other in payload.others]]
+    measured = list(map(shapes.measured_of, (miss.found, *miss.others)))
+    failing = payload.failing(measured) if None not in measured else None
+    if failing is None:
+        return Told("a condition on symbolic sizes does not hold", "all held", "one is false for this call", SIZES_HELP)
+    asked = dict.fromkeys(payload.places.get(found[0], found[0]) for found in shapes.PLACE.finditer(failing.code))
+    now = {place: shapes.value_at(place, measured) for place in asked}
+    old, new = (", ".join(f"{payload.tell(names, place)} == {values[place]}" for place in asked) for values in (payload.hints, now))
+    return Told(f"{payload.tell(names, failing.code)} does not hold", old, new, SIZES_HELP, failing.where)
+
+
+SIZES_HELP = "the program asks something of a size; sizes that answer differently get entries of their own"
 
 
 @explains("RETURNS")

@@ -69,6 +69,8 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
         return failed(state, function, call, failure)
     if outcome.written and type(function) is not Applied:
         WRITERS.add(function)
+    if state.shapes is not None:
+        state.shapes.note_asked(state.session.where())
     return perform(state, function, call, outcome, operations.name_of(function) in operations.IMPURE)
 
 

@@ -8,13 +8,21 @@ questions about symbolic sizes and notes every answer; the answers become one gu
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Iterator, NamedTuple
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.printers import PythonPrinter
+from torch.utils._sympy.value_ranges import ValueRanges
 
+from frameloom.codegen.written import written
+from frameloom.compile.locations import chain_of
+from frameloom.diagnostics.errors import SizeFixed
+from frameloom.diagnostics.location import users_first
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.fakes import Fakes, fact_of
 from frameloom.pytorch.sizes import Size, lift_size
@@ -23,6 +31,28 @@ from frameloom.symbolic.source import Missing
 
 DYNAMIC_MARK = "_frameloom_dynamic"
 STATIC_MARK = "_frameloom_static"
+
+
+class Mark(NamedTuple):
+    """What a program says of a dimension: that it varies, from `least` to `most`; strict: it is an error if the program fixes it."""
+
+    strict: bool
+    least: int | None = None
+    most: int | None = None
+
+    def allows(self, size: int) -> bool:
+        """Whether a size lies between the bounds."""
+        return (self.least is None or self.least <= size) and (self.most is None or size <= self.most)
+
+
+class Marked(NamedTuple):
+    """A symbol that stands for a marked dimension of the tensor that a source reads."""
+
+    mark: Mark
+    source: Any
+    dimension: int
+    size: int
+    number: Any
 
 
 class DynamicDimension(NamedTuple):
@@ -61,7 +91,7 @@ class Origin(torch._guards.Source):
     def __eq__(self, other: object) -> bool:
         return type(other) is Origin and other.text == self.text
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # of what the text is made of
         return hash(self.text)
 
 
@@ -73,6 +103,21 @@ class Shapes:
         self.fakes = Fakes(FakeTensorMode(shape_env=self.environment, allow_non_fake_inputs=True))
         self.bindings: list[Binding] = []
         self.limits: dict[Any, None] = {}
+        self.asked: dict[int, Any] = {}
+        self.marked: list[Marked] = []
+
+    def mark(self, marked: Marked) -> None:
+        """Take a marked dimension as bounded."""
+        self.marked.append(marked)
+        symbol = marked.number.node.expr
+        if symbol.is_Symbol:
+            given = ValueRanges(marked.mark.least or 0, int_oo if marked.mark.most is None else marked.mark.most)
+            self.environment.var_to_range[symbol] &= given
+
+    def note_asked(self, where: Any) -> None:
+        """The answers since the last time were asked for by the instruction `where`."""
+        for number in range(len(self.asked), len(self.environment.guards)):
+            self.asked[number] = where
 
     def limit(self, size: Size) -> None:
         """Guard that a number is one that torch takes."""
@@ -92,12 +137,14 @@ class Shapes:
 
 
 class Binding(NamedTuple):
-    """A tensor (or number) whose sizes the conditions speak of: its source, and the expressions that its sizes and strides
-    must equal, as they were at entry."""
+    """A tensor (or number) whose sizes the conditions speak of: its source, the expressions that its sizes and strides must equal, as
+    they were at entry, and what they are in this call."""
 
     source: Any
     sizes: tuple
     strides: tuple
+    measured: tuple
+    is_tensor: bool = True
 
 
 def fact_of_input(state: Any, tensor: torch.Tensor, source: Any) -> tuple[TensorFact, frozenset]:
@@ -110,8 +157,11 @@ def fact_of_input(state: Any, tensor: torch.Tensor, source: Any) -> tuple[Tensor
     numbers = [
         shapes.symbol(size, f"{source}.size({i})") if i in dynamic else size for i, size in enumerate(tensor.shape)
     ]
+    for dimension, mark in getattr(tensor, DYNAMIC_MARK, {}).items():
+        if dimension in dynamic and mark.allows(tensor.size(dimension)):
+            shapes.mark(Marked(mark, source, dimension, tensor.size(dimension), numbers[dimension]))
     strides = stride_expressions(tensor, numbers)
-    shapes.bindings.append(Binding(source, _expressions(numbers), _expressions(strides)))
+    shapes.bindings.append(Binding(source, _expressions(numbers), _expressions(strides), measured_of(tensor)))
     sizes = tuple(map(lift_size, numbers))
     return known.replace(sizes=sizes, strides=tuple(map(lift_size, strides))), dynamic
 
@@ -136,15 +186,15 @@ def dynamic_dimensions(state: Any, tensor: torch.Tensor, source: Any) -> frozens
     if not decisions and not everything and not hasattr(tensor, DYNAMIC_MARK):
         return frozenset()
     path = str(source)
-    marked = getattr(tensor, DYNAMIC_MARK, frozenset())
-    fixed = getattr(tensor, STATIC_MARK, frozenset())
+    marked = getattr(tensor, DYNAMIC_MARK, {})
+    fixed = getattr(tensor, STATIC_MARK, {})
     parameter = isinstance(tensor, torch.nn.Parameter)
     return frozenset(
         i
         for i, size in enumerate(tensor.shape)
         if size > 1
         and i not in fixed
-        and (i in marked or everything and not parameter or DynamicDimension(path, i) in decisions)
+        and (i in marked and marked[i].allows(size) or everything and not parameter or DynamicDimension(path, i) in decisions)
     )
 
 
@@ -162,7 +212,7 @@ def number_of_input(state: Any, value: int, source: Any) -> SizeFact:
     """The symbolic number for a promoted whole number."""
     shapes = shapes_of(state)
     number = shapes.number(value, str(source))
-    shapes.bindings.append(Binding(source, (number.node._expr,), ()))
+    shapes.bindings.append(Binding(source, (number.node._expr,), (), measured_of(value), False))
     size = Size(number.node.expr, number)
     shapes.limit(size)
     return SizeFact(size)
@@ -187,12 +237,71 @@ def decide(source: Any, wanted: Any, found: Any) -> frozenset:
 # -- the guard --------------------------------------------------------------------------------------------------------
 
 
+class Condition(NamedTuple):
+    """A condition on sizes: Python text over places (`sizes0[1]`) and symbols, and the user's instruction that asked for it, or None.
+
+    shown: whether people are told of it; that a number is one that torch takes at all goes without saying.
+    """
+
+    code: str
+    where: Any = None
+    shown: bool = True
+
+
 class SizesPayload(NamedTuple):
-    """others: the other sources the conditions speak of; holds: a function of one (sizes, strides) a source; text."""
+    """The conditions on the sizes of one trace.
+
+    others: the other sources they speak of.  holds: a function of one (sizes, strides) a source.  conditions: the same one by one.
+    places: symbol -> the place that it is read from.  hints: place -> what it was at capture.
+    """
 
     others: tuple
     holds: Callable[[list], bool]
-    text: str
+    conditions: tuple[Condition, ...]
+    places: dict[str, str]
+    hints: dict[str, int]
+
+    def __hash__(self) -> int:  # of what the text is made of
+        return hash(self.conditions)
+
+    def tell(self, names: Sequence[str], code: str) -> str:
+        """A condition as the program would write it."""
+        return PLACE.sub(lambda found: self._named(names, found), code)
+
+    def _named(self, names: Sequence[str], found: re.Match) -> str:
+        place = self.places.get(found[0], found[0])
+        kind = PLACE.fullmatch(place)
+        if kind is None or kind["kind"] is None:
+            return place
+        name, dimension = names[int(kind["source"])], kind["dimension"]
+        return {"sizes": f"{name}.shape[{dimension}]", "strides": f"{name}.stride({dimension})", "number": name}[kind["kind"]]
+
+    def failing(self, found: list) -> Condition | None:
+        """The first condition that does not hold of these (sizes, strides)."""
+        scope = _scope(found)
+        for condition in self.conditions:
+            try:
+                held = eval(_placed(condition.code, self.places), scope)  # noqa: S307  text made here, from expressions
+            except (IndexError, ZeroDivisionError):
+                held = False
+            if not held:
+                return condition
+        return None
+
+
+PLACE = re.compile(r"\b(?:(?P<kind>sizes|strides|number)(?P<source>\d+)\[(?P<dimension>\d+)\]|[a-z]+\d+)")
+
+
+def _placed(code: str, places: dict[str, str]) -> str:
+    return PLACE.sub(lambda found: places.get(found[0], found[0]), code)
+
+
+def _scope(found: list) -> dict[str, Any]:
+    scope: dict[str, Any] = {"math": math, "torch": torch}
+    for index, (sizes, strides) in enumerate(found):
+        scope[f"sizes{index}"] = scope[f"number{index}"] = sizes
+        scope[f"strides{index}"] = strides
+    return scope
 
 
 def add_guard(session: Any, state: Any) -> None:
@@ -200,57 +309,73 @@ def add_guard(session: Any, state: Any) -> None:
     shapes = state.shapes
     if shapes is None or not shapes.bindings:
         return
-    conditions = list(_conditions(shapes))
-    names: dict[Any, str] = {}
-    for binding in shapes.bindings:
-        for expression in (*binding.sizes, *binding.strides):
-            for symbol in getattr(expression, "free_symbols", ()):
-                names.setdefault(symbol, str(symbol))
-    body = _program(shapes.bindings, conditions)
+    for marked in shapes.marked:
+        if marked.mark.strict and shapes.environment.replace(marked.number.node.expr).is_number:
+            raise fixed_by_program(shapes, marked)
+    places, checks, hints = _places(shapes.bindings)
+    conditions = tuple(dict.fromkeys([*checks, *_conditions(shapes)]))
+    ranks = [f"len(sizes{index}) == {len(binding.sizes)}" for index, binding in enumerate(shapes.bindings)]
     scope: dict[str, Any] = {"math": math, "torch": torch}
+    body = _program(len(shapes.bindings), places, [*ranks, *[condition.code for condition in conditions]])
     exec(compile(body, "<conditions on sizes>", "exec"), scope)  # noqa: S102  text made here, from expressions
     first, *others = [binding.source for binding in shapes.bindings]
-    text = " and ".join(conditions) or "sizes agree"
-    session.guard("SIZES", first, SizesPayload(tuple(others), scope["holds"], text))
+    session.guard("SIZES", first, SizesPayload(tuple(others), scope["holds"], conditions, places, hints))
 
 
-def _conditions(shapes: Shapes) -> Iterator[str]:
-    """Every condition as Python text over the symbols."""
+def fixed_by_program(shapes: Shapes, marked: Marked) -> SizeFixed:
+    """The error where the program asks what the size of a marked dimension is, with the place where it does."""
+    (symbol,) = marked.number.node._expr.free_symbols
+    asking = [number for number, noted in enumerate(shapes.environment.guards) if symbol in noted.expr.free_symbols]
+    where = next((shapes.asked[number] for number in reversed(asking) if shapes.asked.get(number) is not None), None)
+    size = f"{written(marked.source, where)}.shape[{marked.dimension}]"
+    return SizeFixed(size, marked.size, users_first(chain_of(where))[1])
+
+
+def _places(bindings: list[Binding]) -> tuple[dict[str, str], list[Condition], dict[str, int]]:
+    """Where each symbol is read first, what all other places must be, and what they are in this call."""
+    show = PythonPrinter().doprint
+    places: dict[str, str] = {}
+    checks, hints = [], {}
+    for index, binding in enumerate(bindings):
+        kinds = ("strides", binding.strides), ("sizes" if binding.is_tensor else "number", binding.sizes)
+        for kind, expressions in reversed(kinds):
+            for i, expression in enumerate(expressions):
+                place = f"{kind}{index}[{i}]"
+                hints[place] = binding.measured[kind == "strides"][i]
+                if getattr(expression, "is_Symbol", False) and str(expression) not in places:
+                    places[str(expression)] = place
+                else:
+                    wanted = show(expression) if hasattr(expression, "free_symbols") else str(expression)
+                    checks.append(Condition(f"{place} == {wanted}", shown=hasattr(expression, "free_symbols")))
+    return places, checks, hints
+
+
+def _conditions(shapes: Shapes) -> Iterator[Condition]:
+    """Every condition over the symbols."""
     show = PythonPrinter().doprint
     environment = shapes.environment
     seen = set()
-    for noted in environment.guards:
+    for number, noted in enumerate(environment.guards):
         text = show(noted.expr)
         if text not in seen:
             seen.add(text)
-            yield text
+            yield Condition(text, shapes.asked.get(number))
     for symbol, known in environment.replacements.items():
-        yield f"{show(symbol)} == {show(known)}"
+        yield Condition(f"{show(symbol)} == {show(known)}")
     for symbol, bounds in environment.var_to_range.items():
         if bounds.lower.is_Integer:
-            yield f"{show(symbol)} >= {int(bounds.lower)}"
+            yield Condition(f"{show(symbol)} >= {int(bounds.lower)}")
         if bounds.upper.is_Integer:
-            yield f"{show(symbol)} <= {int(bounds.upper)}"
+            yield Condition(f"{show(symbol)} <= {int(bounds.upper)}")
     for expression in shapes.limits:
-        yield f"{-(2**63)} <= {show(expression)} < {2**63}"
+        yield Condition(f"{-(2**63)} <= {show(expression)} < {2**63}", shown=False)
 
 
-def _program(bindings: list[Binding], conditions: list[str]) -> str:
-    """A function `holds(found)` that binds each symbol to the first size that is it, and checks everything else."""
-    show = PythonPrinter().doprint
-    lines, checks, bound = [], [], set()
-    for number, binding in enumerate(bindings):
-        lines.append(f"    sizes{number}, strides{number} = found[{number}]")
-        checks.append(f"len(sizes{number}) == {len(binding.sizes)}")
-        for kind, expressions in (("sizes", binding.sizes), ("strides", binding.strides)):
-            for i, expression in enumerate(expressions):
-                place = f"{kind}{number}[{i}]"
-                if getattr(expression, "is_Symbol", False) and expression not in bound:
-                    bound.add(expression)
-                    lines.append(f"    {expression} = {place}")
-                else:
-                    checks.append(f"{place} == {show(expression) if hasattr(expression, 'free_symbols') else expression}")
-    tests = " and ".join(f"({text})" for text in (*checks, *conditions)) or "True"
+def _program(sources: int, places: dict[str, str], conditions: list[str]) -> str:
+    """A function `holds(found)` that binds each symbol to its place, and checks the conditions."""
+    lines = [f"    sizes{index}, strides{index} = number{index}, _ = found[{index}]" for index in range(sources)]
+    lines += [f"    {symbol} = {place}" for symbol, place in places.items()]
+    tests = " and ".join(f"({text})" for text in conditions) or "True"
     return "\n".join(["def holds(found):", *lines, f"    return {tests}", ""])
 
 
@@ -262,18 +387,34 @@ def sizes_hold(first: Any, payload: SizesPayload, scope: Any) -> bool:
             found.append(source.read(scope))
         except Missing:
             return False
-    measured = []
-    for value in found:
-        if isinstance(value, torch.Tensor):
-            measured.append((value.shape, value.stride()))
-        elif type(value) is int:
-            measured.append(((value,), ()))
-        else:
-            return False
+    measured = list(map(measured_of, found))
     try:
-        return bool(payload.holds(measured))
+        return None not in measured and bool(payload.holds(measured))
     except (IndexError, ZeroDivisionError):
         return False
 
 
-CHECKS["SIZES"] = Check(sizes_hold, lambda source, payload, *others: payload.text, several=True)
+def measured_of(value: Any) -> tuple | None:
+    """The sizes and strides of a tensor, or a number as if it were a size."""
+    if isinstance(value, torch.Tensor):
+        return value.shape, value.stride()
+    return ((value,), ()) if type(value) is int else None
+
+
+def value_at(place: str, measured: list) -> int | None:
+    """What stands at a place."""
+    found = PLACE.fullmatch(place)
+    if found is None or found["kind"] is None:
+        return None
+    kept = measured[int(found["source"])][found["kind"] == "strides"]
+    return kept[int(found["dimension"])] if int(found["dimension"]) < len(kept) else None
+
+
+def sizes_text(source: str, payload: SizesPayload, *others: str) -> str:
+    """The conditions as a person reads them."""
+    names = [source, *others]
+    told = [payload.tell(names, condition.code) for condition in payload.conditions if condition.shown]
+    return " and ".join(told) or "sizes agree"
+
+
+CHECKS["SIZES"] = Check(sizes_hold, sizes_text, several=True)
