@@ -57,6 +57,7 @@ class TorchDomain(Domain):
         self.backend = backend
         self.dynamic = dynamic
         self.varies = dynamic is not False
+        self.begins_varying = dynamic is True
         self.takes_numbers = getattr(backend, "takes_numbers", False)
 
     def claims(self, cls: type) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import torch
 
-from frameloom.pytorch import record, results
+from frameloom.pytorch import host_sizes, record, results
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.numbers import host_number, in_graph
 from frameloom.pytorch.sizes import lift_size
@@ -255,9 +255,13 @@ def _computed(state: State, function: Callable, operands: list[Value], number: A
 
 
 def _on_constants(state: State, name: str, operands: list[Value]) -> Any:
-    """An operator that sizes have no symbolic form for: the sizes are guarded by value, and the core goes on with numbers."""
+    """An operator that sizes have no symbolic form for: the core goes on with the numbers that they are read from at entry, or, where they
+    follow from more, guards them by value."""
     from frameloom.interpreter import operators
 
+    found = host_sizes.on_host(state, name, operands)
+    if found is not NOT_HANDLED:
+        return found
     machine = state.session.machine
     settled = [settle(value) for value in operands]
     if name in operators.COMPARE:

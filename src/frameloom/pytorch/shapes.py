@@ -55,6 +55,14 @@ class Marked(NamedTuple):
     number: Any
 
 
+class SymbolOrigin(NamedTuple):
+    """Where a symbol is read at entry, what it is in this call, and the size that it is."""
+
+    source: Any
+    value: int
+    size: Size
+
+
 class DynamicDimension(NamedTuple):
     """A decision: dimension `dimension` of the tensor that `path` names (the text of its source) may vary.
 
@@ -105,6 +113,7 @@ class Shapes:
         self.limits: dict[Any, None] = {}
         self.asked: dict[int, Any] = {}
         self.marked: list[Marked] = []
+        self.origins: dict[Any, SymbolOrigin] = {}
 
     def mark(self, marked: Marked) -> None:
         """Take a marked dimension as bounded."""
@@ -113,6 +122,12 @@ class Shapes:
         if symbol.is_Symbol:
             given = ValueRanges(marked.mark.least or 0, int_oo if marked.mark.most is None else marked.mark.most)
             self.environment.var_to_range[symbol] &= given
+
+    def comes_from(self, number: Any, value: int, source: Any) -> None:
+        """Note where a symbolic number is read."""
+        symbol = number.node._expr
+        if symbol.is_Symbol:
+            self.origins.setdefault(symbol, SymbolOrigin(source, value, Size(symbol, number)))
 
     def note_asked(self, where: Any) -> None:
         """The answers since the last time were asked for by the instruction `where`."""
@@ -157,6 +172,8 @@ def fact_of_input(state: Any, tensor: torch.Tensor, source: Any) -> tuple[Tensor
     numbers = [
         shapes.symbol(size, f"{source}.size({i})") if i in dynamic else size for i, size in enumerate(tensor.shape)
     ]
+    for dimension in dynamic:
+        shapes.comes_from(numbers[dimension], tensor.size(dimension), source.child("size", dimension))
     for dimension, mark in getattr(tensor, DYNAMIC_MARK, {}).items():
         if dimension in dynamic and mark.allows(tensor.size(dimension)):
             shapes.mark(Marked(mark, source, dimension, tensor.size(dimension), numbers[dimension]))
@@ -213,6 +230,7 @@ def number_of_input(state: Any, value: int, source: Any) -> SizeFact:
     shapes = shapes_of(state)
     number = shapes.number(value, str(source))
     shapes.bindings.append(Binding(source, (number.node._expr,), (), measured_of(value), False))
+    shapes.comes_from(number, value, source)
     size = Size(number.node.expr, number)
     shapes.limit(size)
     return SizeFact(size)

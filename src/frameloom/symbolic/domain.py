@@ -22,6 +22,8 @@ class Domain:
     """The checks whose failing `decide` draws something from."""
     varies = True
     """Whether a number that was guarded by value is read at run time from its second value on."""
+    begins_varying = False
+    """Whether numbers among the arguments are read at run time from the start."""
 
     def claims(self, cls: type) -> bool:
         """Whether instances of `cls` are nodes of this domain."""

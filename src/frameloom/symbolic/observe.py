@@ -65,10 +65,13 @@ class Observer:
         return kinds.kind_of(type(found), self.session.domain).constant(self, found, self.session.sources.const(found))
 
     def atom(self, found: Any, source: Source) -> Value:
-        if source in self.promoted and type(found) in (int, float):
+        if type(found) in (int, float) and (source in self.promoted or self._begins_varying(source)):
             return self.promote(found, source)
         self.session.guard("EQUAL", source, found)
         return Const(found)
+
+    def _begins_varying(self, source: Source) -> bool:
+        return self.session.domain.begins_varying and source.base is None and source.step == "local"
 
     def promote(self, found: Any, source: Source) -> Node:
         """A number that is read at run time instead of being guarded by value."""
