@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from frameloom.interpreter.frame import Checkpoint, Frame
-from frameloom.symbolic.layouts.exception import ExceptionBody
+from frameloom.symbolic.layouts.exception import ExceptionBody, grow_traceback
 from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise
 from frameloom.symbolic.values import NONE, Const, Obj, Value
 
@@ -27,6 +27,8 @@ EXCEPTION_EXIT = "exception"
 
 def land(frame: Frame, signal: SymbolicRaise) -> bool:
     """Send a raised exception to the handler that covers the instruction; False where it must go on out of the frame."""
+    if not _raises_again(frame.program.instructions[frame.index]):
+        grow_traceback(frame.session, signal.value, (frame.program.code, frame.index))
     handler = frame.program.handler_at(frame.index)
     if handler is None:
         if may_be_caught(frame):
@@ -117,6 +119,11 @@ def _require_no_context(session: Any, body: ExceptionBody) -> None:
 def forget_origin(frame: Frame, exception: Value) -> None:
     """The handler of an exception is done."""
     frame.caught = [point for point in frame.caught if point.exception is not exception]
+
+
+def split_origin(frame: Frame, exception: Value | None, part: Value) -> None:
+    """The handler of an exception handles a part of it from here on (`except*`)."""
+    frame.caught = [point._replace(exception=part) if point.exception is exception else point for point in frame.caught]
 
 
 def may_be_left(frame: Frame) -> bool:

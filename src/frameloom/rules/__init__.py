@@ -14,6 +14,7 @@ from frameloom.rules import (  # noqa: F401  each module registers its rules
     descriptor_,
     dict_,
     exception_,
+    exception_group,
     function_,
     functools_,
     generator_,

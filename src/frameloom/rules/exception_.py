@@ -20,7 +20,7 @@ from frameloom.interpreter.attributes import (
 from frameloom.interpreter.formatting import convert
 from frameloom.interpreter.iteration import unpack
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.opcodes.exceptions import Traceback, traceback_of
+from frameloom.interpreter.opcodes.exceptions import Traceback, stand_in
 from frameloom.interpreter.registry import RULES, refuse
 from frameloom.rules.define import function, methods
 from frameloom.symbolic.layouts import dict_, exception as parts, list_, tuple_
@@ -36,7 +36,7 @@ FROM_C = tuple(
     for found in vars(builtins).values()
     if stands_on(found, type) and issubclass(found, BaseException) and not flags_of(found) & (1 << 9)
 )
-REFUSED_CLASSES = (OSError, SyntaxError, UnicodeEncodeError, UnicodeDecodeError, UnicodeTranslateError, BaseExceptionGroup)
+REFUSED_CLASSES = (OSError, SyntaxError, UnicodeEncodeError, UnicodeDecodeError, UnicodeTranslateError)
 """Their constructors compute parts from arguments, or choose another class."""
 
 
@@ -205,18 +205,6 @@ def write_args(m: Machine, exception: Value, value: Value) -> None:
 # -- tracebacks ------------------------------------------------------------------------------------------------------
 
 
-def stand_in(m: Machine, exception: Value) -> Value:
-    """The traceback of an exception that the trace made; it exists once the exception was raised."""
-    if exception.real is not None:
-        raise GraphBreak("FL005", "the traceback of an exception")
-    written = m.memory.get(("__traceback__", exception))
-    if written is not None:
-        return written
-    if not exception.body.raised:
-        return NONE
-    return m.remember(("__traceback__", exception), traceback_of(m, exception))
-
-
 reads(BASE["__traceback__"])(stand_in)
 
 
@@ -229,6 +217,8 @@ def write_traceback(m: Machine, exception: Value, value: Value) -> None:
     own = type(value) is Obj and isinstance(value.body, Traceback) and value.body.exception is exception
     if exception.real is not None or not own and not _is_none(value):
         raise GraphBreak("FL005", "the traceback of an exception is replaced")
+    if not own:
+        m.journal.set_field(exception.body, "traceback", None)
     m.remember(("__traceback__", exception), value)
 
 

@@ -5,6 +5,7 @@ from frameloom.interpreter.opcodes import (  # noqa: F401  each module registers
     calling,
     exceptions,
     generators,
+    groups,
     jumps,
     matching,
     operations,

@@ -142,6 +142,28 @@ def traceback_of(m: Machine, exception: Value) -> Value:
     return m.session.alloc(types.TracebackType, Traceback(exception))
 
 
+def stand_in(m: Machine, exception: Value) -> Value:
+    """The traceback of an exception that the trace made; it exists once the exception was raised."""
+    if exception.real is not None:
+        return _traceback_of_real(m, exception)
+    if type(exception.body.traceback) is Obj:
+        return exception.body.traceback
+    written = m.memory.get(("__traceback__", exception))
+    if written is not None:
+        return written
+    if not exception.body.raised:
+        return NONE
+    return m.remember(("__traceback__", exception), traceback_of(m, exception))
+
+
+def _traceback_of_real(m: Machine, exception: Value) -> Value:
+    """One that was never raised has none; any other is CPython's."""
+    found = m.observe.read(exception, "descriptor", TRACEBACK)
+    if type(found) is not Const:
+        raise GraphBreak("FL005", "the traceback of an exception")
+    return found
+
+
 class Traceback:
     """Body of the stand-in for the traceback of an exception made by the trace."""
 
@@ -149,13 +171,3 @@ class Traceback:
 
     def __init__(self, exception: Value) -> None:
         self.exception = exception
-
-
-@opcode("CHECK_EG_MATCH")
-def check_eg_match(frame: Frame, arg: Any) -> None:
-    m = frame.session.machine
-    exception, wanted = frame.stack[-2], frame.stack[-1]
-    classes = exception_classes(m, wanted)
-    if any(issubclass(cls, BaseExceptionGroup) for cls in classes):
-        raise m.error(TypeError, "catching ExceptionGroup with except* is not allowed. Use except instead.")
-    raise GraphBreak("FL001", f"except* met {exception.cls.__name__}")

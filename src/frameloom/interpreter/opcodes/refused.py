@@ -23,4 +23,3 @@ refuse_opcode(
     "LOAD_LOCALS",
     "SETUP_ANNOTATIONS",
 )
-refuse_opcode("FL001", "an internal function of CPython", "CALL_INTRINSIC_2")

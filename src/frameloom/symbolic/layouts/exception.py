@@ -12,16 +12,18 @@ from frameloom.symbolic.values import FALSE, NONE, Const, Obj, Value
 class ExceptionBody:
     """`args`: a tuple Obj; cause and context: Values (None or an exception); suppress: a bool Value.
 
-    `raised` tells that the trace raised it: then its traceback is part of what the user may see."""
+    `raised` tells that the trace raised it: then its traceback is part of what the user may see.  `traceback` stands for that
+    traceback: the places that the exception has passed, or a Value where a real one was copied."""
 
-    __slots__ = ("args", "cause", "context", "suppress", "raised")
+    __slots__ = ("args", "cause", "context", "suppress", "raised", "traceback")
 
     def __init__(self, args: Value | None, cause: Value = NONE, context: Value = NONE, suppress: Value = FALSE) -> None:
         self.args = args
         self.cause = cause
         self.context = context
         self.suppress = suppress
-        self.raised = False
+        self.raised: Any = False
+        self.traceback: Any = None
 
 
 PARTS = ("args", "__cause__", "__context__", "__suppress_context__")
@@ -65,6 +67,30 @@ def leave_context(session: Any, handled: Value, exception: Obj) -> None:
         handled = context
 
 
+def grow_traceback(session: Any, exception: Value, place: tuple) -> None:
+    """An exception passes a place (code, index)."""
+    if type(exception) is Obj and exception.real is None and type(exception.body) is ExceptionBody:
+        session.journal.set_field(exception.body, "traceback", (place, exception.body.traceback))
+
+
+def share_traceback(session: Any, original: Obj, made: Obj) -> None:
+    """A part of an exception group has the traceback of the whole; both are the trace's own."""
+    for name in ("raised", "traceback"):
+        session.journal.set_field(made.body, name, getattr(original.body, name))
+
+
+def set_traceback(session: Any, obj: Obj, traceback: Value) -> None:
+    """Give a fresh exception the traceback of one that exists already."""
+    session.journal.set_field(obj.body, "traceback", traceback if type(traceback) is Obj else None)
+
+
+def traceback_of(session: Any, obj: Obj) -> Any:
+    """What stands for the traceback of an exception: a Value where it is a real one or None, else the places that it passed."""
+    if obj.real is None:
+        return obj.body.traceback or NONE
+    return session.observe.read(obj, "descriptor", _PART["__traceback__"])
+
+
 @register(BaseException)
 class ExceptionLayout(Layout):
     """BaseException and everything below it."""
@@ -74,7 +100,8 @@ class ExceptionLayout(Layout):
 
     def children(self, obj: Obj) -> list:
         body = obj.body
-        return [body.args, body.cause, body.context, body.suppress]
+        held = [body.args, body.cause, body.context, body.suppress]
+        return [*held, body.traceback] if type(body.traceback) is Obj else held
 
     def needs_first(self, obj: Obj) -> list:
         return list(obj.body.args.body.items)
@@ -90,6 +117,8 @@ class ExceptionLayout(Layout):
             build.set_descriptor(_PART["__context__"], obj, body.context)
         if body.suppress is not FALSE or body.cause is not NONE:  # setting a cause sets this too
             build.set_descriptor(_PART["__suppress_context__"], obj, body.suppress)
+        if type(body.traceback) is Obj:
+            build.set_descriptor(_PART["__traceback__"], obj, body.traceback)
 
 
 _PART = BaseException.__dict__
@@ -103,6 +132,26 @@ def _new_of(cls: type) -> Any:
 
 
 HEAP_TYPE = 1 << 9
+
+
+MESSAGE, EXCEPTIONS = (BaseExceptionGroup.__dict__[name] for name in ("message", "exceptions"))
+
+
+@register(BaseExceptionGroup)
+class GroupLayout(ExceptionLayout):
+    """Groups, which are made of what they hold."""
+
+    creates = frozenset({MESSAGE, EXCEPTIONS})
+
+    def needs_first(self, obj: Obj) -> list:
+        return [obj.slots[MESSAGE], obj.slots[EXCEPTIONS]]
+
+    def create(self, obj: Obj, build: Any) -> None:
+        build.call_values(BaseExceptionGroup.__new__, (Const(obj.cls), obj.slots[MESSAGE], obj.slots[EXCEPTIONS]))
+
+    def fill(self, obj: Obj, build: Any) -> None:
+        build.set_descriptor(_PART["args"], obj, obj.body.args)
+        super().fill(obj, build)
 
 
 @replay("exception.set")
