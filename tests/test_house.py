@@ -38,10 +38,10 @@ BELOW = MappingProxyType({
     "__init__": ("api",),
     "__main__": ("api",),
 })
-# `native` is for `compile` alone: nobody gets it by way of `compile`.  One file of `symbolic` reads instance dictionaries by it,
-# since no Python code can without making the dictionary exist.
+# `native` is for `compile` alone: nobody gets it by way of `compile`.  Some files of `symbolic` read instance dictionaries and
+# other storages by it, which no Python code can without making a dictionary exist, running the user's code or moving an iterator.
 PRIVATE = MappingProxyType({"native": frozenset({"compile", "native"})})
-LEAVES = MappingProxyType({"symbolic/instance_dict.py": "native", "symbolic/stored.py": "native"})
+LEAVES = MappingProxyType({"symbolic/ahead.py": "native", "symbolic/instance_dict.py": "native", "symbolic/stored.py": "native"})
 
 OBSERVERS = (
     "symbolic/values.py", "symbolic/observe.py", "symbolic/layouts/", "symbolic/source.py", "symbolic/guards.py", "pytorch/inputs.py",

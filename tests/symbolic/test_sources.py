@@ -17,6 +17,7 @@ from frameloom.codegen.constants import EntryEmitter
 from frameloom.compile.guard_program import lower
 from frameloom.native import SKIP, Callable as Entering, Engine, Entry, Slot
 from frameloom.symbolic.guards import Guard
+from frameloom.symbolic.ahead import DICT_ITERATORS
 from frameloom.symbolic.source import ROOTS, STEPS, Missing, Scope, Source, Sources
 
 # -- object graphs -------------------------------------------------------------------------------------------------------
@@ -113,6 +114,8 @@ BY_ITEMS: dict[str, Callable[..., Any]] = {
 }
 BY_NAMES: dict[str, Callable[..., Any]] = {
     "dict": lambda **inner: {**inner, 1: "one"},
+    "values": lambda **inner: iter(inner.values()),
+    "items": lambda **inner: iter(inner.items()),
     "ordered": lambda **inner: collections.OrderedDict(inner),
     "moved": lambda **inner: moved(inner),
     "dict plus": lambda **inner: DictPlus(inner),
@@ -181,16 +184,15 @@ TAKEN: dict[type, list[tuple[str, Any]]] = {
     tuple: [("item", index) for index in INDICES],
     collections.deque: [("deque_item", index) for index in INDICES],
     dict: [*[("dict_item", key) for key in (*NAMES, 1, True)], *[(step, i) for i in (0, 1, 2) for step in ("dict_key", "dict_value")]],
-    Box: [*[("attribute", name) for name in NAMES], ("dict", None)],
+    Box: [*[("attribute", name) for name in NAMES], ("dict", None), ("own_dictionary", None)],
     Slotted: [("descriptor", Slotted.__dict__["a"]), ("descriptor", Slotted.__dict__["b"])],
     type: [("type_attribute", name) for name in (*NAMES, "__init__")],
     types.CellType: [("contents", None)],
     types.FunctionType: [*[(part, None) for part in ("code", "globals", "defaults", "kwdefaults")], ("closure", 0), ("closure", 1)],
     types.MethodType: [("method_function", None), ("method_self", None)],
     types.BuiltinFunctionType: [("method_self", None)],
-    type(iter([])): [("reduced", None)],
-    type(iter(())): [("reduced", None)],
-    type(iter({})): [("walked", None)],
+    **dict.fromkeys((type(iter([])), type(iter(()))), [("reduced", None), ("container", None), *[("ahead", number) for number in (0, 1, 2)]]),
+    **dict.fromkeys(DICT_ITERATORS, [("walked", None), ("container", None), *[(step, number) for number in (0, 1) for step in ("key_ahead", "value_ahead")]]),
     range: [("descriptor", range.__dict__["start"])],
 }
 """class -> steps that its instances have, some of which find nothing"""
@@ -354,6 +356,13 @@ EVERY = [
     ("method_self", None, ("append", ()), None),
     ("reduced", None, ("advanced", (("fresh",), ("fresh",))), None),
     ("walked", None, ("walk", (("fresh",),)), ("walked out", ())),
+    ("ahead", 0, ("advanced", (("fresh",), ("fresh",))), ("advanced", (("fresh",),))),
+    ("key_ahead", 1, ("values", (("a", ("fresh",)), ("b", ("fresh",)))), ("values", (("a", ("fresh",)),))),
+    ("value_ahead", 1, ("items", (("a", ("fresh",)), ("b", ("fresh",)))), ("items", (("a", ("fresh",)),))),
+    ("container", None, ("items", (("a", ("fresh",)),)), None),
+    ("container", None, ("advanced", (("fresh",), ("fresh",))), None),
+    ("own_dictionary", None, ("box", (("a", ("fresh",)),)), None),
+    ("own_dictionary", None, ("list", ()), None),
 ]
 """step, key, an object where it finds something, one of the same class where it does not (None: there is none)"""
 

@@ -10,7 +10,6 @@ from frameloom.compile.running import in_compiled
 from frameloom.compile.finalisers import may_run_code
 from frameloom.interpreter.calls import CALLERS
 from frameloom.interpreter.frame import Link
-from frameloom.interpreter.iteration import unpack
 from frameloom.interpreter.registry import CODE_RULES, rule
 from frameloom.native import Callable, go_on
 from frameloom.symbolic.signals import GraphBreak
@@ -49,11 +48,11 @@ def _go_on_inside(m: Any, items: Value) -> Any:
     waits = origin.waits if origin is not None else None
     if waits is None or waits.call != frame.index:
         return NotImplemented
-    function, *arguments = unpack(m, items)
+    function, *arguments = items.body.items  # not looked at yet
     if any(may_run_code(m.observe.peek(argument)) for argument in arguments):
         raise GraphBreak("FL503", "what dies with the inner frame runs code, which must not wait for the end of the outer one")
     value = frame.stack[waits.depth] if waits.link == "value" else None
-    return m.invoke(function, arguments, {}, Link(waits.link, waits.depth, value))
+    return m.invoke(m.observe.resolve(function), arguments, {}, Link(waits.link, waits.depth, value))
 
 
 def operation(function: Any) -> Any:

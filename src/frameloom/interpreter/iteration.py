@@ -12,12 +12,13 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import _call_slot, is_graph
 from frameloom.interpreter.registry import ITERATORS
 from frameloom.symbolic.domain import NOT_HANDLED
-from frameloom.symbolic.layouts import iterator as iterators
+from frameloom.symbolic.layouts import ahead, iterator as iterators
+from frameloom.symbolic.layouts.ahead import Ahead
 from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.layouts.generator import GeneratorBody
 from frameloom.symbolic.layouts.iterator import FOREIGN, SequenceIterator
 from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise
-from frameloom.symbolic.values import ABSENT, NONE, Const, Node, Obj, Value
+from frameloom.symbolic.values import ABSENT, NONE, Const, Lazy, Node, Obj, Value
 
 
 def iterate(m: Machine, value: Value) -> Value:
@@ -54,6 +55,12 @@ def _constant_iterator(m: Machine, value: Const) -> Value:
 
 def next_item(m: Machine, iterator: Value) -> Value | None:
     """The next item, or None where the iterator is exhausted (its StopIteration is swallowed)."""
+    item = next_unseen(m, iterator)
+    return m.observe.resolve(item) if type(item) is Lazy else item
+
+
+def next_unseen(m: Machine, iterator: Value) -> Value | None:
+    """As `next_item`; an item of a real container is perhaps not looked at yet."""
     advance = ITERATORS.get(iterator.cls)
     if advance is not None and type(iterator) is Obj:
         if iterator.body is FOREIGN:
@@ -76,11 +83,20 @@ def next_item(m: Machine, iterator: Value) -> Value | None:
 
 
 def adopt(m: Machine, iterator: Obj) -> None:
-    """Look into a real iterator's position; only the iterators of built-in sequences can be."""
+    """Look into a real iterator; only the iterators of built-in containers can be."""
+    if not ahead.stand(m.session, iterator):
+        find_position(m, iterator)
+
+
+def find_position(m: Machine, iterator: Obj) -> None:
+    """Find out where a real iterator stands, whatever was read of it ahead."""
+    taken = iterator.body.taken if type(iterator.body) is Ahead else 0
     peek = PEEKS.get(iterator.cls)
     if peek is None:
         raise GraphBreak("FL502", f"an iterator of class {iterator.cls.__name__} that exists already is advanced")
     peek(m, iterator)
+    if taken and getattr(iterator.body, "over", None) is not None:
+        m.journal.set_field(iterator.body, "index", iterator.body.index + taken)
 
 
 PEEKS: dict[type, Any] = {}

@@ -147,6 +147,14 @@ instance_dict_names(PyObject *Py_UNUSED(module), PyObject *object)
     return PyTuple_New(0);
 }
 
+/* The dict of an object's own attributes, None where nobody has asked for it yet. */
+static PyObject *
+instance_dict_made(PyObject *Py_UNUSED(module), PyObject *object)
+{
+    PyObject *dict = has_own_attributes(object) ? instance_dict(object) : NULL;
+    return Py_NewRef(dict == NULL ? Py_None : dict);
+}
+
 static PyObject *
 is_interned(PyObject *Py_UNUSED(module), PyObject *text)
 {
@@ -168,5 +176,8 @@ PyMethodDef instance_methods[] = {
     {"instance_dict_names", instance_dict_names, METH_O,
      "instance_dict_names(object, /)\n--\n\n"
      "The keys of the object's own dictionary in order; None where it can have none, as for a class."},
+    {"instance_dict_made", instance_dict_made, METH_O,
+     "instance_dict_made(object, /)\n--\n\n"
+     "The object's own dictionary where it exists, else None; it is not made."},
     {NULL},
 };

@@ -189,6 +189,7 @@ extern PyMethodDef instance_methods[];
 
 extern PyMethodDef storage_methods[];
 extern PyMethodDef keyed_methods[];
+extern PyMethodDef ahead_methods[];
 
 /* ---- callable.c ---- */
 

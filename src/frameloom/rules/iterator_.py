@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from frameloom.interpreter.iteration import PEEKS, adopt, iterate, result_of, resume
+from frameloom.interpreter.iteration import PEEKS, adopt, find_position, iterate, result_of, resume
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import _call_slot, equal, get_item, length
 from frameloom.interpreter.registry import ITERATORS
 from frameloom.rules.define import function, methods
 from frameloom.rules.generator_ import stop
 from frameloom.rules.words import words
-from frameloom.symbolic.layouts import list_, tuple_
+from frameloom.symbolic.layouts import ahead, list_, tuple_
+from frameloom.symbolic.layouts.ahead import Ahead
 from frameloom.symbolic.layouts.generator import GeneratorBody
 from frameloom.symbolic.layouts.iterator import (
     BYTES_ITERATOR,
@@ -28,6 +29,7 @@ from frameloom.symbolic.layouts.iterator import (
     LazyIterator,
     SequenceIterator,
     look_into,
+    look_into_enumerate,
 )
 from frameloom.symbolic.layouts.list_ import ListBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
@@ -38,6 +40,10 @@ TAKES: dict[type, Callable] = {}
 """iterator class -> take(m, obj): the next item or None, without logging that a real iterator moved"""
 
 
+OF_PARTS: set[type] = set()
+"""Classes of iterators that have no state but that of the iterators inside, which move by themselves when a real one is advanced"""
+
+
 def iterator_of(*classes: type) -> Callable:
     """Decorator: the function takes the next item of these iterators: take(m, obj) -> Value, or None at the end.
 
@@ -45,18 +51,32 @@ def iterator_of(*classes: type) -> Callable:
     """
 
     def add(take: Callable) -> Callable:
+        def taken(m: Machine, self: Obj) -> Value | None:
+            return take_ahead(m, self) if type(self.body) is Ahead else take(m, self)
+
         def advance(m: Machine, self: Obj) -> Value | None:
-            item = take(m, self)
-            m.session.operation("iterator.advance", self, 1)
+            item = taken(m, self)
+            if self.cls not in OF_PARTS:
+                m.session.operation("iterator.advance", self, 1)
             return item
 
         for cls in classes:
-            TAKES[cls] = take
+            TAKES[cls] = taken
             ITERATORS[cls] = advance
             _protocol(cls, advance)
         return take
 
     return add
+
+
+def take_ahead(m: Machine, self: Obj) -> Value | None:
+    """The next item of a real iterator, wherever it stands, as long as the trace has not changed what it is about."""
+    body: Ahead = self.body
+    if ahead.is_changed(m.session, self, body.known):
+        find_position(m, self)
+        return TAKES[self.cls](m, self)
+    m.journal.set_field(body, "known", len(m.session.written))
+    return ahead.take(m.session, self)
 
 
 def _protocol(cls: type, advance: Callable) -> None:
@@ -66,7 +86,7 @@ def _protocol(cls: type, advance: Callable) -> None:
         item = advance(m, self)
         if item is None:
             raise stop(m, NONE)
-        return item
+        return m.observe.resolve(item)
 
     methods(cls, "__iter__")(itself)
 
@@ -166,8 +186,9 @@ def _item_before(m: Machine, body: SequenceIterator) -> Value | None:
 
 
 for _cls in (LIST_ITERATOR, TUPLE_ITERATOR, RANGE_ITERATOR, LONG_RANGE_ITERATOR, STR_ITERATOR, STR_ASCII_ITERATOR,
-             BYTES_ITERATOR, enumerate):
+             BYTES_ITERATOR):
     PEEKS[_cls] = lambda m, obj: look_into(m.session, obj)
+PEEKS[enumerate] = lambda m, obj: look_into_enumerate(m.session, obj)
 
 
 @methods(range, "__iter__")
@@ -179,6 +200,8 @@ def _length_hint(cls: type) -> None:
     @methods(cls, "__length_hint__")
     def hint(m: Machine, self: Value, /) -> Value:
         _require(m, self)
+        if type(self.body) is Ahead:
+            find_position(m, self)
         if self.body.over is None:
             return Const(0)
         return Const(max(0, length(m, self.body.over).value - self.body.index))
@@ -253,7 +276,8 @@ def advance(m: Machine, iterator: Value) -> Value | None:
         if item is None:
             raise stop(m, result_of(iterator))
         return item
-    return ITERATORS[iterator.cls](m, iterator)
+    item = ITERATORS[iterator.cls](m, iterator)
+    return item and m.observe.resolve(item)
 
 
 def _next_of_class(m: Machine, iterator: Value, default: Value | None) -> Value:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from frameloom.interpreter.iteration import adopt, iterate, next_item
+from frameloom.interpreter.iteration import PEEKS, adopt, iterate, next_item, next_unseen
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import binary, index, truth
 from frameloom.interpreter.registry import RULES
 from frameloom.rules.define import Signature
-from frameloom.rules.iterator_ import TAKES, iterator_of
-from frameloom.symbolic.layouts.iterator import FOREIGN, LazyIterator
+from frameloom.rules.iterator_ import OF_PARTS, TAKES, iterator_of
+from frameloom.symbolic.layouts.iterator import FOREIGN, LazyIterator, look_into_parts
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import Const, Obj, Value
+from frameloom.symbolic.values import Const, Lazy, Obj, Value
 
 ONE = Const(1)
 
@@ -55,19 +55,39 @@ def take_enumerated(m: Machine, self: Obj) -> Value | None:
     item = _inner(m, self, body.iterators[0])
     if item is None:
         return None
+    return m.tuple([_number(m, body), item])
+
+
+def _number(m: Machine, body: LazyIterator) -> Value:
+    """The number of an item; the first that a real enumerate gives is not looked at."""
     number = body.count
+    if type(number) is Lazy and body.extra is None:
+        m.journal.set_field(body, "extra", True)
+        return number
+    if type(number) is Lazy:
+        number = binary(m, "+", m.observe.resolve(number), ONE)
     m.journal.set_field(body, "count", binary(m, "+", number, ONE))
-    return m.tuple([number, item])
+    return number
+
+
+for _cls in (zip, map, filter):
+    PEEKS[_cls] = lambda m, obj: look_into_parts(m.session, obj)
+    OF_PARTS.add(_cls)
 
 
 def _inner(m: Machine, outer: Obj, iterator: Value) -> Value | None:
-    """The next item of the iterator inside; where the outer one is real, its own replay moves the inner one."""
-    if outer.real is None:
-        return next_item(m, iterator)
+    """The next item of the iterator inside, perhaps not looked at; where the outer one is real, its own replay moves the inner one."""
+    return next_unseen(m, iterator) if outer.real is None else _moved_by_outer(m, iterator)
+
+
+def _moved_by_outer(m: Machine, iterator: Value) -> Value | None:
+    """The next item of a real iterator that moves when the one around it does."""
     if type(iterator) is Obj and iterator.body is FOREIGN:
         adopt(m, iterator)
+    if iterator.cls is zip:
+        return _zipped(m, iterator.body, _moved_by_outer)
     take = TAKES.get(iterator.cls)
-    if take is None:
+    if take is None or iterator.cls in OF_PARTS:
         raise GraphBreak("FL502", f"an iterator of class {iterator.cls.__name__} that exists already is advanced")
     return take(m, iterator)
 
@@ -77,28 +97,29 @@ def make_zip(m: Machine, *iterables: Value, strict: Value = Const(False)) -> Laz
     return LazyIterator(None, [iterate(m, value) for value in iterables], None, truth(m, strict).value)
 
 
-
-
 @iterator_of(zip)
 def take_zipped(m: Machine, self: Obj) -> Value | None:
-    body = self.body
+    return _zipped(m, self.body, next_unseen)
+
+
+def _zipped(m: Machine, body: LazyIterator, take: Callable) -> Value | None:
     items = []
     for at, iterator in enumerate(body.iterators):
-        item = next_item(m, iterator)
+        item = take(m, iterator)
         if item is None:
             if body.extra:
-                _check_lengths(m, body.iterators, at)
+                _check_lengths(m, body.iterators, at, take)
             return None
         items.append(item)
     return m.tuple(items) if items else None
 
 
-def _check_lengths(m: Machine, iterators: list[Value], at: int) -> None:
+def _check_lengths(m: Machine, iterators: list[Value], at: int, take: Callable) -> None:
     """zip(strict=True) when iterator number `at` (from 0) has ended first."""
     if at:
         raise m.error(ValueError, f"zip() argument {at + 1} is shorter than argument{_up_to(at)}")
     for later in range(1, len(iterators)):
-        if next_item(m, iterators[later]) is not None:
+        if take(m, iterators[later]) is not None:
             raise m.error(ValueError, f"zip() argument {later + 1} is longer than argument{_up_to(later)}")
 
 

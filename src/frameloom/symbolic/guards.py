@@ -11,6 +11,7 @@ import types
 from collections import OrderedDict
 from typing import Any, Callable, NamedTuple
 
+from frameloom.symbolic.ahead import ends_after, gives
 from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
 from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
@@ -156,6 +157,9 @@ CHECKS: dict[str, Check] = {
         lambda v, name, s: _type_attribute_absent(v, name), lambda t, name: f"no {name!r} along the classes of {t}"
     ),
     "EMPTY_CELL": Check(lambda v, _, s: _is_empty(v), lambda t, _: f"{t} is empty"),
+    # How many items an iterator over a built-in container has left: so many at least, or just so many.
+    "GIVES": Check(lambda v, n, s: gives(v, n), lambda t, n: f"{t} gives {n} more at least"),
+    "ENDS": Check(lambda v, n, s: ends_after(v, n), lambda t, n: f"{t} ends after {n} more"),
     # A check of the domain: payload is (callable, argument, text).
     "CALL": Check(lambda v, payload, s: payload[0](v, payload[1]), lambda t, payload: payload[2].format(t)),
 }

@@ -96,6 +96,15 @@ class Session:
             raise GraphBreak("FL007", f"{MOST_GUARDS:,} guards have been made")
         self.journal.set_item(self.guards, key, Guard(check, source, payload, self.where()))
 
+    def strengthen(self, check: str, source: Source, payload: Any) -> None:
+        """As `guard`, for a check that implies the same one with what it asked before."""
+        key = (check, source)
+        before = self.guards.get(key)
+        if before is None:
+            self.guard(check, source, payload)
+        else:
+            self.journal.set_item(self.guards, key, before._replace(payload=payload))
+
     # -- nodes ---------------------------------------------------------------------------------------------------
     def record(
         self, target: Any, args: tuple, kwargs: dict, cls: type, fact: Any, tape: str = "graph", real: Any = None

@@ -14,6 +14,7 @@ import weakref
 from collections import OrderedDict, deque
 from typing import Any, Callable, NamedTuple
 
+from frameloom.symbolic.ahead import Nothing, container_of, entry_ahead, item_ahead, own_dictionary
 from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
 from frameloom.symbolic.real import namespace_of, stands_on
 
@@ -294,6 +295,29 @@ def _walked(base: Any, _: Any) -> Any:
     raise Missing
 
 
+def _ahead(read: Callable, part: int | None = None) -> Callable[[Any, int], Any]:
+    """What an iterator gives after so many others, or one half of it."""
+
+    def found(iterator: Any, number: int) -> Any:
+        try:
+            return read(iterator, number) if part is None else read(iterator, number)[part]
+        except Nothing:
+            raise Missing(number) from None
+
+    return found
+
+
+def _container(iterator: Any, _: Any) -> Any:
+    return container_of(iterator)
+
+
+def _own_dictionary(obj: Any, _: Any) -> Any:
+    return own_dictionary(obj)
+
+
+_item_ahead, _key_ahead, _value_ahead = _ahead(item_ahead), _ahead(entry_ahead, 0), _ahead(entry_ahead, 1)
+
+
 def _emit_call(function: Callable, *fixed: Any) -> Callable[[Any, Any], None]:
     def emit(out: Any, key: Any) -> None:
         out.call_constant_under(function, key)
@@ -371,6 +395,14 @@ STEPS: dict[str, Step] = {
     "walked": Step(_walked, _emit_call(_walked), lambda base, _: f"what {base} walks over"),
     # The i-th value of a dictionary, by order: keys that hash in Python are not looked up.
     "dict_value": Step(_read_value, _emit_call(_read_value), lambda base, k: f"list({base}.values())[{k}]"),
+    # What an iterator over a sequence, or over a dictionary, gives after k others, which it stays in front of.
+    "ahead": Step(_item_ahead, _emit_call(_item_ahead), lambda base, k: f"{base}.next({k})"),
+    "key_ahead": Step(_key_ahead, _emit_call(_key_ahead), lambda base, k: f"{base}.next_key({k})"),
+    "value_ahead": Step(_value_ahead, _emit_call(_value_ahead), lambda base, k: f"{base}.next_value({k})"),
+    # The container that such an iterator is about.
+    "container": Step(_container, _emit_call(_container), lambda base, _: f"{base}.container"),
+    # The dictionary of an object's attributes if it exists, else the object.
+    "own_dictionary": Step(_own_dictionary, _emit_call(_own_dictionary), lambda base, _: f"{base}.__dict__"),
     "contents": Step(_contents, lambda out, _: out.load_attr("cell_contents"), lambda base, _: f"{base}.cell_contents"),
     "closure": Step(_closure_cell, _emit_call(_closure_cell), lambda base, k: f"{base}.__closure__[{k}]"),
     "code": _function_part("__code__"),

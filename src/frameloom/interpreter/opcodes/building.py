@@ -10,7 +10,8 @@ from frameloom.interpreter.registry import opcode
 from frameloom.interpreter.stores import dict_set, dict_update, set_add
 from frameloom.symbolic.layouts import list_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.values import ABSENT, Const
+from frameloom.symbolic.layouts.tuple_ import TupleBody
+from frameloom.symbolic.values import ABSENT, Const, Obj
 
 
 def _top(frame: Frame, count: int) -> list:
@@ -129,8 +130,20 @@ def dict_merge(frame: Frame, n: int) -> None:
 @opcode("UNPACK_SEQUENCE")
 def unpack_sequence(frame: Frame, count: int) -> None:
     m = frame.session.machine
-    items = _limited(m, frame.stack[-1], count)
+    value = frame.stack[-1]
+    if type(value) is Obj and value.cls is tuple and len(value.body.items) == count:
+        items = _unseen_if_stored(frame, value.body, count)
+    else:
+        items = _limited(m, value, count)
     frame.stack[-1:] = reversed(items)
+
+
+def _unseen_if_stored(frame: Frame, body: TupleBody, count: int) -> list:
+    """The items of a tuple; one that goes straight into a local is not looked at before that is read."""
+    session = frame.session
+    following = frame.program.instructions[frame.next : frame.next + count]
+    stored = next((place for place, instruction in enumerate(following) if instruction.op != "STORE_FAST"), count)
+    return [body.items[place] if place < stored else tuple_.item(session, body, place) for place in range(count)]
 
 
 def is_iterable(m: Any, value: Any) -> bool:

@@ -6,10 +6,10 @@ from typing import Any
 
 from frameloom.interpreter.exits import RETURN
 from frameloom.interpreter.frame import Frame, Link
-from frameloom.interpreter.iteration import iterate, next_item
+from frameloom.interpreter.iteration import iterate, next_unseen
 from frameloom.interpreter.operators import truth
 from frameloom.interpreter.registry import opcode
-from frameloom.symbolic.values import NONE, Const
+from frameloom.symbolic.values import NONE, Const, Lazy
 
 
 @opcode("JUMP")
@@ -75,12 +75,15 @@ def get_iter(frame: Frame, arg: Any) -> None:
 
 @opcode("FOR_ITER")
 def for_iter(frame: Frame, target: int) -> None:
-    item = next_item(frame.session.machine, frame.stack[-1])
+    m = frame.session.machine
+    item = next_unseen(m, frame.stack[-1])
     if item is None:
         frame.stack.pop()
         frame.next = target
-    else:
-        frame.stack.append(item)
+        return
+    if type(item) is Lazy and frame.program.instructions[frame.next].op != "STORE_FAST":
+        item = m.observe.resolve(item)
+    frame.stack.append(item)
 
 
 @opcode("RETURN_VALUE")

@@ -215,9 +215,7 @@ _ITER = {
 
 def position_of(iterator: Any) -> int | None:
     """How far an iterator of a built-in sequence is in what it tells to iterate; None once it is exhausted."""
-    _, arguments, *state = iterator.__reduce__()
-    if type(iterator) is enumerate:
-        return arguments[1]
+    _, _, *state = iterator.__reduce__()
     return state[0] or 0 if state else None
 
 
@@ -254,16 +252,33 @@ def has_left(iterator: Any, left: int | None) -> bool:
         return False
 
 
+def look_into_enumerate(session: Any, obj: Obj) -> None:
+    """Fill the body of a real enumerate: the iterator inside, and its next number, not looked at."""
+    parts = session.observe.read(obj, "reduced").body
+    session.journal.set_field(obj, "body", LazyIterator(None, [tuple_.item(session, parts, 0)], parts.items[1]))
+
+
+def look_into_parts(session: Any, obj: Obj) -> None:
+    """Fill the body of a real map, filter or zip: its function and the iterators inside."""
+    parts = tuple_.items(session, session.observe.read(obj, "reduced").body)
+    function = None if obj.cls is zip else parts[0]
+    strict = obj.cls is zip and has_strictness(obj.real.object, True)
+    if obj.cls is zip:
+        session.guard("CALL", obj.real.source, (has_strictness, strict, f"{{}} is {'' if strict else 'not '}strict"))
+    session.journal.set_field(obj, "body", LazyIterator(function, parts if function is None else parts[1:], None, strict))
+
+
+def has_strictness(iterator: zip, strict: bool) -> bool:
+    """Guard: whether a zip wants its iterators to end together, or not."""
+    return (len(iterator.__reduce__()) > 2) is strict
+
+
 def look_into(session: Any, obj: Obj) -> None:
     """Fill the body of a real iterator whose class tells by `__reduce__` what it iterates, and guard what was seen."""
     position = position_of(obj.real.object)
     session.guard("CALL", obj.real.source, (stands_at, position, f"{{}} stands at {position}"))
     over = None if position is None else tuple_.item(session, session.observe.read(obj, "reduced").body, 0)
-    if obj.cls is enumerate:
-        body: Any = LazyIterator(None, [over], Const(position))
-    else:
-        body = SequenceIterator(over, position or 0)
-    session.journal.set_field(obj, "body", body)
+    session.journal.set_field(obj, "body", SequenceIterator(over, position or 0))
 
 
 def look_into_walk(session: Any, obj: Obj, handles_of: Callable[[Any, Obj], list]) -> None:
