@@ -38,7 +38,8 @@ class FrameState(NamedTuple):
     def values(self) -> list[Value]:
         """Everything that the frame needs when it goes on."""
         function = () if self.function is None else (self.function,)
-        return [*self.slots, *self.stack, *self.handled, *function]
+        given = () if self.link is None or self.link.value is None else (self.link.value,)
+        return [*self.slots, *self.stack, *self.handled, *function, *given]
 
 
 class Return(NamedTuple):
