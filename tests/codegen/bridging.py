@@ -19,7 +19,7 @@ NULL = object()
 
 class Inner(NamedTuple):
     """A Python function that an instruction runs: how the instruction waits for it, how many operands it takes off the stack, what
-    else lies on the stack while it waits, and the value for the link "value"."""
+    else lies on the stack while it waits, and the values that the link wants."""
 
     link: str
     operands: int
@@ -27,7 +27,7 @@ class Inner(NamedTuple):
     arguments: tuple[Any, ...]
     keywords: dict[str, Any] = {}
     left: tuple[Any, ...] = ()
-    value: Any = None
+    values: tuple[Any, ...] = ()
 
 
 class Bridging(Forwarding):
@@ -81,11 +81,10 @@ class Bridging(Forwarding):
         code = bridge_code(state.code, state.index, shape, inner.link, RUNTIME, self.joined)
         verified(code)
         held = [item for item, kind in zip(stack[:kept], shape.stack) if kind in ("value", "previous")]
-        further = [inner.value] if inner.link == "value" else []
         call = self.begin(inner.function, inner.arguments, inner.keywords)
         if not self.joined:
             call = Tail(self.count_depth, call)
-        return remade(code, function), [*arguments[:-1], (*held, *inner.left, *further, call)]
+        return remade(code, function), [*arguments[:-1], (*held, *inner.left, *inner.values, call)]
 
     def count_depth(self, record: tuple[Any, ...]) -> Any:
         """The innermost call of a bridge: nested bridges are within it."""
@@ -140,9 +139,11 @@ def _of_call(stack: list[Any], argc: int, names: tuple[str, ...], operands: int)
     lower, upper, *given = stack[len(stack) - argc - 2 :]
     keywords = dict(zip(names, given[len(given) - len(names) :]))
     callee, arguments = _called(lower, upper, given[: len(given) - len(names)])
+    if callee is len:
+        return Inner("count", operands, getattr(type(arguments[0]), "__len__", None), tuple(arguments))
     if isinstance(callee, type) and type(callee) is type and callee.__new__ is object.__new__:
         new = object.__new__(callee)
-        return _fitting(Inner("value", operands, callee.__init__, (new, *arguments), keywords, value=new))
+        return _fitting(Inner("value", operands, callee.__init__, (new, *arguments), keywords, values=(new,)))
     return _fitting(Inner("result", operands, callee, tuple(arguments), keywords))
 
 
@@ -183,6 +184,54 @@ def _contains(instruction: Instruction, stack: list[Any]) -> Inner | None:
     return Inner("not" if instruction.arg else "truth", 2, method, (stack[-1], stack[-2]))
 
 
+def _added(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    a, b = stack[-2:]
+    if instruction.arg != "+":
+        return None
+    tries = [(getattr(type(a), "__add__", None), a, b), (getattr(type(b), "__radd__", None), b, a)]
+    text = f"unsupported operand type(s) for +: '{type(a).__name__}' and '{type(b).__name__}'"
+    return _asked([one for one in tries[: 2 - (type(a) is type(b))] if one[0] is not None], "operand", text)
+
+
+COMPARISONS = {"==": ("__eq__", "__eq__"), "!=": ("__ne__", "__ne__"), "<": ("__lt__", "__gt__")}
+
+
+def _compared(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    a, b = stack[-2:]
+    symbol = instruction.arg[0]
+    if symbol not in COMPARISONS:
+        return None
+    left, right = COMPARISONS[symbol]
+    tries = [(getattr(type(a), left), a, b), (getattr(type(b), right), b, a)]
+    tries = [one for one in tries if one[0] not in (object.__eq__, object.__lt__, object.__gt__)]
+    otherwise: Any = (a is b) is (symbol == "==")
+    if symbol == "<":
+        otherwise = f"'<' not supported between instances of '{type(a).__name__}' and '{type(b).__name__}'"
+    if tries and tries[0][0] is object.__ne__:
+        return _asked([(type(a).__eq__, a, b), *tries[1:]], "unequal", otherwise)
+    return _asked(tries, "operand", otherwise)
+
+
+def _asked(tries: list[tuple], link: str, otherwise: Any) -> Inner | None:
+    """The first of one or two methods."""
+    if not tries:
+        return None
+    (function, *arguments), *rest = tries
+    return Inner(link + " then" * len(rest), 2, function, tuple(arguments), values=(otherwise, *(rest[0] if rest else ())))
+
+
+def _formatted(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    conversion, with_spec = instruction.arg
+    if with_spec:
+        return None if conversion else Inner("format", 2, getattr(type(stack[-2]), "__format__", None), tuple(stack[-2:]))
+    return _converted(instruction._replace(arg=conversion), stack)
+
+
+def _converted(instruction: Instruction, stack: list[Any]) -> Inner | None:
+    kind = instruction.arg
+    return Inner(kind, 1, getattr(type(stack[-1]), f"__{kind}__"), (stack[-1],)) if kind in ("str", "repr") else None
+
+
 def _attribute(instruction: Instruction, stack: list[Any]) -> Inner | None:
     name = instruction.arg if instruction.op == "LOAD_ATTR" else instruction.arg[0]
     found = getattr(type(stack[-1]), name, None)
@@ -215,7 +264,11 @@ FIND: dict[str, Callable[[Instruction, list[Any]], Inner | None]] = {
     "JUMP_IF_TRUE_OR_POP": _truth(0),
     "JUMP_IF_FALSE_OR_POP": _truth(0),
     "FOR_ITER": _special("__next__", "next", 0, -1),
-    "GET_ITER": _special("__iter__", "result", 1, -1),
+    "GET_ITER": _special("__iter__", "iterator", 1, -1),
+    "BINARY_OP": _added,
+    "COMPARE_OP": _compared,
+    "FORMAT_VALUE": _formatted,
+    "CONVERT_VALUE": _converted,
     "BINARY_SUBSCR": _special("__getitem__", "result", 2, -2, -1),
     "STORE_SUBSCR": _special("__setitem__", "drop", 3, -2, -1, -3),
     "CONTAINS_OP": _contains,

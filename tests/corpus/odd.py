@@ -711,6 +711,92 @@ def python_protocols(n, fails=None):
         return out[:5], handled()
 
 
+class Answering:
+    """Special methods that give what they are told to."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __add__(self, other):
+        LOG.append("add")
+        return self.answer
+
+    def __radd__(self, other):
+        LOG.append("radd")
+        return self.answer
+
+    def __eq__(self, other):
+        LOG.append("eq")
+        return self.answer
+
+    def __lt__(self, other):
+        return self.answer
+
+    def __len__(self):
+        return self.answer
+
+    def __iter__(self):
+        return self.answer
+
+    def __str__(self):
+        return self.answer
+
+    def __repr__(self):
+        return self.answer
+
+    def __format__(self, spec):
+        return self.answer
+
+
+@case(*(call(*pair) for pair in ((1, 2), (NotImplemented, 3), (NotImplemented, NotImplemented))))
+def answered_sums(one, other):
+    a, b = Answering(one), Answering(other)
+    found = []
+    for left, right in ((a, b), (a, 1), (1, a)):
+        try:
+            found.append(left + right)
+        except TypeError as error:
+            found.append(str(error))
+    return found
+
+
+@case(*(call(*pair) for pair in ((1, ""), (NotImplemented, 3), (NotImplemented, NotImplemented))))
+def answered_comparisons(one, other):
+    a, b = Answering(one), Answering(other)
+    found = []
+    for right in (b, 1, a):
+        found.append((a == right, a != right, 1 if a == right else 2))
+        try:
+            found.append(a < right)
+        except TypeError as error:
+            found.append(str(error))
+    return found
+
+
+@case(call("ab"), call(2), call(None))
+def answered_conversions(answer):
+    found = []
+    try:
+        found.append([x for x in Answering(iter(answer) if answer == "ab" else answer)])
+    except TypeError as error:
+        found.append(str(error))
+    a = Answering(answer)
+    try:
+        found.append(len(a))
+    except TypeError as error:
+        found.append(str(error))
+    try:
+        found.append(f"{a!s}")
+        found.append(f"{a!r}")
+    except TypeError as error:
+        found.append(str(error))
+    try:
+        found.append(f"{a:>3}")
+    except TypeError as error:
+        found.append(str(error))
+    return found
+
+
 def first(x):
     try:
         return second(x) + 1

@@ -20,7 +20,7 @@ def bridge_code(code: CodeType, index: int, shape: Shape, link: str, runtime: Ru
     """The code object of a parent frame that waits at `index` for an inner frame, as `link` (one of LINKS) says.
 
     `shape` is the state below the operands of the waiting instruction. A function made of it takes arguments as one of
-    `resume_code` does, with further items at the end of the tuple: the value, if `link` is "value"; then a tail record of the inner
+    `resume_code` does, with further items at the end of the tuple: the values that `link` wants; then a tail record of the inner
     call. It makes the call under the handlers of the waiting instruction, whose operands it replaces, and is left as
     `emit_break` leaves. If it is `joined` and a tail record comes back, it is left too: what goes on is code that waits for what
     goes on there (`waiting.py`). Otherwise it stays until there is a result.
@@ -41,7 +41,7 @@ def bridge_code(code: CodeType, index: int, shape: Shape, link: str, runtime: Ru
 def emit_bridge(out: Emitter, program: Program, index: int, shape: Shape, link: str, runtime: Runtime, joined: bool) -> None:
     """The same for code that has the user's slots already, such as the root's entry.
 
-    At run time the stack is as `shape` says, with the value above it if `link` is "value", and on top the record of the inner call.
+    At run time the stack is as `shape` says, with the values that `link` wants above it, and on top the record of the inner call.
     No path leads behind what is emitted. Raises ResumeError.
     """
     check_place(program, index)

@@ -17,10 +17,22 @@ from frameloom.bytecode.versions import version
 from .exits import Leave, after, plain_method, ways_out
 from .resume import ResumeError, Shape
 
-#: "result": it is the result; "drop": it is dropped; "value": it must be None, and a value given beforehand is the result (`__init__`);
-#: "truth": its truth is the result; "not": the inverse of its truth is; "bool": it must be a bool (`__bool__`); "length": it must
-#: be a length, whose truth is the result (`__len__`); "next": it is the next item of an iterator, which StopIteration ends.
-LINKS = ("result", "drop", "value", "truth", "not", "bool", "length", "next")
+#: link -> how many values it wants, which are given beforehand.
+#:
+#: "result": it is the result; "drop": it is dropped; "value": it must be None, and the value is the result (`__init__`); "truth": its
+#: truth is the result; "not": the inverse of its truth is; "bool": it must be a bool (`__bool__`); "length": it must be a length, whose
+#: truth is the result (`__len__`), "count": which is the result; "next": it is the next item of an iterator, which StopIteration ends;
+#: "iterator": it must be an iterator; "str", "repr", "format": it must be a text (`__str__`, `__repr__`, `__format__`).
+#:
+#: "operand": it is the result unless it is NotImplemented, for which the value stands: the text of a TypeError, or a bool. With "then" another
+#: method is asked before: of the further values, the first is called with the others. "unequal then": the same of the inverse of its truth
+#: (`!=` by `__eq__`).
+WANTS = {
+    "result": 0, "drop": 0, "value": 1, "truth": 0, "not": 0, "bool": 0, "length": 0, "count": 0, "next": 0, "iterator": 0,
+    "str": 0, "repr": 0, "format": 0,
+    "operand": 1, "operand then": 4, "unequal then": 4,
+}  # fmt: skip
+LINKS = tuple(WANTS)
 
 #: Puts what the inner frame returned in the place of the top of the stack; the label is where a waiting loop ends.
 Ask = Callable[[Emitter, Label | None], None]
@@ -29,10 +41,10 @@ Run = Callable[[Label | None], None]
 
 
 def further(link: str) -> tuple[str, ...]:
-    """What lies above the state of the waiting frame: the value, if the link wants one, and the call of the inner frame."""
-    if link not in LINKS:
+    """What lies above the state of the waiting frame: the values that the link wants, and the call of the inner frame."""
+    if link not in WANTS:
         raise ResumeError(f"no link: {link!r}")
-    return (VALUE, VALUE) if link == "value" else (VALUE,)
+    return (VALUE,) * (WANTS[link] + 1)
 
 
 def finish(out: Emitter, program: Program, index: int, shape: Shape, link: str, ask: Ask) -> tuple[Run, list[Leave]]:
@@ -76,7 +88,7 @@ def _wrong_bool(result: Any) -> TypeError:
 _LENGTHS = range(sys.maxsize + 1)
 
 
-def _length(out: Emitter) -> None:
+def _count(out: Emitter) -> None:
     fine = Label()
     out.call_constant_under(operator.index)
     out.copy()
@@ -86,6 +98,10 @@ def _length(out: Emitter) -> None:
     out.call_constant_under(_wrong_length)
     out.raise_value()
     out.place(fine)
+
+
+def _length(out: Emitter) -> None:
+    _count(out)
     out.to_bool()
 
 
@@ -93,6 +109,105 @@ def _wrong_length(result: int) -> Exception:
     if result < 0:
         return ValueError("__len__() should return >= 0")
     return OverflowError("cannot fit 'int' into an index-sized integer")
+
+
+def _iterator(out: Emitter) -> None:
+    fine = Label()
+    out.copy()
+    out.call_constant_under(_wrong_iterator)
+    out.copy()
+    out.op(version.POP_JUMP_IF + "NONE", fine)
+    out.raise_value()
+    out.place(fine)
+    out.pop_top()
+
+
+def _wrong_iterator(result: Any) -> TypeError | None:
+    if any("__next__" in vars(cls) for cls in type(result).__mro__):
+        return None
+    return TypeError(f"iter() returned non-iterator of type '{type(result).__name__}'")
+
+
+def _text(wrong: Callable[[Any], TypeError]) -> Callable[[Emitter], None]:
+    def adapt(out: Emitter) -> None:
+        fine = Label()
+        out.copy()
+        out.call_constant_under(isinstance, str)
+        out.jump_if_true(fine)
+        out.call_constant_under(wrong)
+        out.raise_value()
+        out.place(fine)
+
+    return adapt
+
+
+def _wrong_str(result: Any) -> TypeError:
+    return TypeError(f"__str__ returned non-string (type {type(result).__name__})")
+
+
+def _wrong_repr(result: Any) -> TypeError:
+    return TypeError(f"__repr__ returned non-string (type {type(result).__name__})")
+
+
+def _wrong_format(result: Any) -> TypeError:
+    return TypeError(f"__format__ must return a str, not {type(result).__name__}")
+
+
+def _is_taken(out: Emitter) -> Label:
+    """Keep the result on top and go to the label, unless it is NotImplemented, which is taken off."""
+    taken = Label()
+    out.copy()
+    out.load_const(NotImplemented)
+    out.is_op()
+    out.jump_if_false(taken)
+    out.pop_top()
+    return taken
+
+
+def _then(out: Emitter) -> None:
+    """Another method, and what it is called with, lie below the result: they go, and the result of that where it is wanted comes."""
+    over = Label()
+    taken = _is_taken(out)
+    out.call(1)  # the method with the first of the others in the place of self
+    out.jump(over)
+    out.place(taken)
+    for _ in range(3):
+        out.swap()
+        out.pop_top()
+    out.place(over)
+
+
+def _operand(out: Emitter) -> None:
+    """What stands for NotImplemented lies below the result."""
+    over = Label()
+    taken = _is_taken(out)
+    out.copy()
+    out.call_constant_under(isinstance, bool)
+    out.jump_if_true(over)
+    out.call_constant_under(TypeError)
+    out.raise_value()
+    out.place(taken)
+    out.swap()
+    out.pop_top()
+    out.place(over)
+
+
+def _inverse(out: Emitter) -> None:
+    over = Label()
+    out.copy()
+    out.load_const(NotImplemented)
+    out.is_op()
+    out.jump_if_true(over)
+    out.unary_not()
+    out.place(over)
+
+
+def _in_turn(*steps: Callable[[Emitter], None]) -> Callable[[Emitter], None]:
+    def adapt(out: Emitter) -> None:
+        for step in steps:
+            step(out)
+
+    return adapt
 
 
 _ADAPT: dict[str, Callable[[Emitter], None]] = {
@@ -103,6 +218,14 @@ _ADAPT: dict[str, Callable[[Emitter], None]] = {
     "not": lambda out: out.unary_not(),
     "bool": _bool,
     "length": _length,
+    "count": _count,
+    "iterator": _iterator,
+    "str": _text(_wrong_str),
+    "repr": _text(_wrong_repr),
+    "format": _text(_wrong_format),
+    "operand": _operand,
+    "operand then": _in_turn(_then, _operand),
+    "unequal then": _in_turn(_inverse, _then, _operand),
 }
 
 
@@ -120,6 +243,8 @@ def _finish_plainly(out: Emitter, program: Program, index: int, shape: Shape, li
     def run(away: Label | None) -> None:
         ask(out, None)
         _ADAPT[link](out)
+        if op == "COMPARE_OP" and program.instructions[index].arg[1]:
+            out.to_bool()
         for instruction in rest:
             _REST[instruction.op](out, instruction, away)
 

@@ -38,7 +38,7 @@ class FrameState(NamedTuple):
     def values(self) -> list[Value]:
         """Everything that the frame needs when it goes on."""
         function = () if self.function is None else (self.function,)
-        given = () if self.link is None or self.link.value is None else (self.link.value,)
+        given = () if self.link is None else self.link.values
         return [*self.slots, *self.stack, *self.handled, *function, *given]
 
 

@@ -104,10 +104,10 @@ def _push_offset(build: Builder, root: FrameState, unit: int) -> None:
 
 
 def _push_waiting(build: Builder, frame: FrameState, inner: Sequence[FrameState], runtime: Any) -> None:
-    """Push what a frame that waits needs beyond its stack: the value that is its instruction's result, if it is known, and the
-    call of the next inner frame."""
-    if frame.link.kind == "value":
-        build.load(frame.link.value)
+    """Push what a frame that waits needs beyond its stack: the values that its link wants, and the call of the next inner
+    frame."""
+    for value in frame.link.values:
+        build.load(value)
     _push_call(build, inner, runtime)
 
 
@@ -140,5 +140,5 @@ def _push_state(build: Builder, frame: FrameState, shape: Shape, inner: Sequence
             count += 1
     if inner:
         _push_waiting(build, frame, inner, runtime)
-        count += 2 if frame.link.kind == "value" else 1
+        count += len(frame.link.values) + 1
     build.out.build_tuple(count)

@@ -52,7 +52,7 @@ def waiting_code(code: CodeType, index: int, shape: Shape, link: str, runtime: R
     """The code object of a frame that waits at `index` for a function of the code `inner`, as `link` says.
 
     `shape` is the state below the operands of the waiting instruction. Its functions take what those of `resume_code` take, with further
-    items at the end of the tuple: the value, if `link` is "value"; then a tuple of the inner function and its arguments. They call it by
+    items at the end of the tuple: the values that `link` wants; then a tuple of the inner function and its arguments. They call it by
     `runtime.go_on`. Made once for each combination; `inner` lives as long. Raises ResumeError.
     """
     code, index, shape = user_state(code, index, shape)

@@ -186,6 +186,9 @@ class Compiler:
         try:
             return compile_frame(function, code, arguments, self.settings.domain, record, self._accept)
         except Refused as refused:
+            if not refused.trace.is_break:  # the program raises where a resume function begins: it does so as it is
+                self._tell_of_exception(refused.trace)
+                return None
             broken = break_report(refused.trace, REFUSED if self.settings.fullgraph else STAYS_WHOLE)
             refused.trace.session.close()
         if self.settings.fullgraph:
@@ -207,7 +210,10 @@ class Compiler:
                 for frame in trace.exit.frames:
                     self.endless.set(users_code(frame.program.code), True)
         elif type(trace.exit) is Break:
-            events.user_exception(exception_class(trace), next(iter(chain_of(trace.exit.reason.where)), None))
+            self._tell_of_exception(trace)
+
+    def _tell_of_exception(self, trace: Trace) -> None:
+        events.user_exception(exception_class(trace), next(iter(chain_of(trace.exit.reason.where)), None))
 
     def _announce_fault(self, error: Exception, code: types.CodeType) -> None:
         try:

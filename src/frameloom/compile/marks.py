@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from frameloom.codegen.links import further
 from frameloom.codegen.resume import origin_of
 from frameloom.compile.asked import graph_break, is_compiling
 from frameloom.compile.running import in_compiled
@@ -51,8 +52,8 @@ def _go_on_inside(m: Any, items: Value) -> Any:
     function, *arguments = items.body.items  # not looked at yet
     if any(may_run_code(m.observe.peek(argument)) for argument in arguments):
         raise GraphBreak("FL503", "what dies with the inner frame runs code, which must not wait for the end of the outer one")
-    value = frame.stack[waits.depth] if waits.link == "value" else None
-    return m.invoke(m.observe.resolve(function), arguments, {}, Link(waits.link, waits.depth, value))
+    values = tuple(frame.stack[waits.depth : waits.depth + len(further(waits.link)) - 1])
+    return m.invoke(m.observe.resolve(function), arguments, {}, Link(waits.link, waits.depth, values))
 
 
 def operation(function: Any) -> Any:

@@ -18,6 +18,7 @@ from frameloom.interpreter.registry import (
     POLYFILLS,
     REFUSED,
     RULES,
+    WAITING,
     WRAPPERS,
     kind_of_class,
     kind_of_module,
@@ -155,7 +156,7 @@ def call_known(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value
     target = fn.value
     rule = RULES.get(target)
     if rule is not None:
-        result = rule(m, *args, **kwargs)
+        result = _by_rule(m, target, rule, args, kwargs, link)
         if result is not NotImplemented:
             return result
         settled = settled_numbers(m, args)
@@ -178,6 +179,15 @@ def settled_numbers(m: Machine, args: list[Value]) -> list[Value] | None:
         return None
     settled = [m.known_number(arg) if type(arg) is Node and arg.tape == "host" else arg for arg in args]
     return None if all(one is other for one, other in zip(settled, args)) else settled
+
+
+def _by_rule(m: Machine, target: Any, rule: Callable, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Any:
+    waiting = WAITING.get(target) if link is not None else None
+    if waiting is not None and link.kind == "result" and not kwargs:
+        result = waiting(m, link, *args)
+        if result is not NotImplemented:
+            return result
+    return rule(m, *args, **kwargs)
 
 
 METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
@@ -212,7 +222,7 @@ def call_class(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value
     cls = m.observe.known(fn)
     rule = RULES.get(cls)
     if rule is not None:
-        result = rule(m, *args, **kwargs)
+        result = _by_rule(m, cls, rule, args, kwargs, link)
         if result is not NotImplemented:
             return result
     polyfill = POLYFILLS.get(cls)
@@ -243,7 +253,7 @@ def instantiate(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Valu
             init = m.observe.type_lookup(made.cls, "__init__")
     if type(init) is Const and init.value is object.__init__:
         return made
-    waiting = Link("value", link.depth, made) if link is not None else None
+    waiting = link and link.of("value", made)
     returned = invoke(m, init, [made, *args], kwargs, waiting)
     if not (type(returned) is Const and returned.value is None):
         raise m.error(TypeError, f"__init__() should return None, not '{returned.cls.__name__}'")

@@ -24,7 +24,7 @@ def contains(m: Machine, container: Value, item: Value, link: Link | None = None
     if type(slot) is Const and slot.value is None:
         raise m.error(TypeError, f"'{container.cls.__name__}' object is not a container")
     if slot is not ABSENT:
-        return truth(m, _call_slot(m, slot, container, [item]))
+        return truth(m, _call_slot(m, slot, container, [item], link))
     iterator = iterate(m, container)
     while True:
         found = next_item(m, iterator)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import _call_slot, is_graph, is_host
 from frameloom.symbolic.domain import NOT_HANDLED
@@ -13,7 +14,7 @@ from frameloom.symbolic.values import ABSENT, Const, Obj, Value
 CONVERSIONS = {"str": (str, "__str__"), "repr": (repr, "__repr__"), "ascii": (ascii, "__repr__")}
 
 
-def convert(m: Machine, conversion: str, value: Value) -> Value:
+def convert(m: Machine, conversion: str, value: Value, link: Link | None = None) -> Value:
     """`str(value)`, `repr(value)` or `ascii(value)`."""
     function, slot_name = CONVERSIONS[conversion]
     if type(value) is Const and value.cls in ATOMS:
@@ -26,8 +27,8 @@ def convert(m: Machine, conversion: str, value: Value) -> Value:
         return Const(function(m.need_constant(value, "FL205", f"{conversion}() of a {value.cls.__name__}")))
     slot = m.observe.type_lookup(value.cls, slot_name)
     if type(slot) is Const and slot.value is object.__str__:
-        return convert(m, "repr", value)
-    text = _call_slot(m, slot, value, [])
+        return convert(m, "repr", value, link)
+    text = _call_slot(m, slot, value, [], link and conversion != "ascii" and link.of(slot_name.strip("_")) or None)
     if not issubclass(text.cls, str):
         raise m.error(TypeError, f"{slot_name} returned non-string (type {text.cls.__name__})")
     return m.fold(ascii_text, text.value) if conversion == "ascii" and type(text) is Const else text
@@ -48,7 +49,7 @@ def ascii_text(text: str) -> str:
     return text.encode("ascii", "backslashreplace").decode("ascii")
 
 
-def format_(m: Machine, value: Value, spec: Value) -> Value:
+def format_(m: Machine, value: Value, spec: Value, link: Link | None = None) -> Value:
     """`format(value, spec)`."""
     if type(value) is Const and type(spec) is Const and value.cls in ATOMS:
         require_short(value.value)
@@ -61,10 +62,10 @@ def format_(m: Machine, value: Value, spec: Value) -> Value:
     if type(slot) is Const and slot.value is object.__format__:
         if type(spec) is Const and spec.value != "":
             raise m.error(TypeError, f"unsupported format string passed to {value.cls.__name__}.__format__")
-        return convert(m, "str", value)
+        return convert(m, "str", value, link)
     if type(slot) is Const and slot.value in FORMATS_OF_ATOMS and type(spec) is Const and spec.value == "":
-        return convert(m, "str", value)  # of an instance of a subclass, which may have a __str__ of its own
-    text = _call_slot(m, slot, value, [spec])
+        return convert(m, "str", value, link)  # of an instance of a subclass, which may have a __str__ of its own
+    text = _call_slot(m, slot, value, [spec], link and link.of("format"))
     if not issubclass(text.cls, str):
         raise m.error(TypeError, f"__format__ must return a str, not {text.cls.__name__}")
     return text

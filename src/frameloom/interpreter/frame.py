@@ -10,15 +10,17 @@ from frameloom.symbolic.values import UNBOUND, Obj, Value
 class Link(NamedTuple):
     """How a frame waits for the frame it called, so that a break can suspend both (DESIGN section 7).
 
-    kind: "result" (the callee's result is the result of the instruction), "drop" (it is ignored), "value" (it must be None,
-    and `value` is the result), "truth" (its truth is the result), "not" (the inverse of its truth), "bool" (it must be a
-    bool), "length" (it must be a length, whose truth is the result), "next" (the next item of an iterator, which
-    StopIteration ends); depth: how many stack entries stay below the operands of the instruction.
+    kind: what becomes of the callee's result (`codegen/links.py` has them all); depth: how many stack entries stay below the operands
+    of the instruction; values: what the kind needs besides.
     """
 
     kind: str
     depth: int
-    value: Value | None = None
+    values: tuple[Value, ...] = ()
+
+    def of(self, kind: str, *values: Value) -> Link:
+        """The same with another meaning of the result."""
+        return Link(kind, self.depth, values)
 
 
 class Checkpoint(NamedTuple):

@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 from frameloom.interpreter.exits import RETURN
-from frameloom.interpreter.frame import Frame
+from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import _call_slot, is_graph
@@ -21,7 +21,7 @@ from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Lazy, Node, Obj, Value
 
 
-def iterate(m: Machine, value: Value) -> Value:
+def iterate(m: Machine, value: Value, link: Link | None = None) -> Value:
     """`iter(value)`."""
     if type(value) is Const:
         return _constant_iterator(m, value)
@@ -32,7 +32,7 @@ def iterate(m: Machine, value: Value) -> Value:
     slot = m.observe.type_lookup(value.cls, "__iter__")
     blocked = type(slot) is Const and slot.value is None
     if slot is not ABSENT and not blocked:
-        made = _call_slot(m, slot, value, [])
+        made = _call_slot(m, slot, value, [], link)
         if made.cls not in ITERATORS and m.observe.type_lookup(made.cls, "__next__") is ABSENT:
             raise m.error(TypeError, f"iter() returned non-iterator of type '{made.cls.__name__}'")
         return made
@@ -59,7 +59,7 @@ def next_item(m: Machine, iterator: Value) -> Value | None:
     return m.observe.resolve(item) if type(item) is Lazy else item
 
 
-def next_unseen(m: Machine, iterator: Value) -> Value | None:
+def next_unseen(m: Machine, iterator: Value, link: Link | None = None) -> Value | None:
     """As `next_item`; an item of a real container is perhaps not looked at yet."""
     advance = ITERATORS.get(iterator.cls)
     if advance is not None and type(iterator) is Obj:
@@ -75,7 +75,7 @@ def next_unseen(m: Machine, iterator: Value) -> Value | None:
     if slot is ABSENT:
         raise m.error(TypeError, f"'{iterator.cls.__name__}' object is not an iterator")
     try:
-        return _call_slot(m, slot, iterator, [])
+        return _call_slot(m, slot, iterator, [], link)
     except SymbolicRaise as signal:
         if issubclass(signal.value.cls, StopIteration):
             return None
@@ -95,8 +95,9 @@ def find_position(m: Machine, iterator: Obj) -> None:
     if peek is None:
         raise GraphBreak("FL502", f"an iterator of class {iterator.cls.__name__} that exists already is advanced")
     peek(m, iterator)
-    if taken and getattr(iterator.body, "over", None) is not None:
-        m.journal.set_field(iterator.body, "index", iterator.body.index + taken)
+    body = iterator.body
+    if taken and (body.over if type(body) is SequenceIterator else body.container) is not None:
+        m.journal.set_field(body, "index", body.index + taken)
 
 
 PEEKS: dict[type, Any] = {}

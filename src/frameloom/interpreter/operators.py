@@ -99,10 +99,10 @@ def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None
     """`a <symbol> b`, in-place forms included (PEP 203, data model "Emulating numeric types")."""
     inplace = symbol[-1] == "="
     plain = symbol[:-1] if inplace else symbol
-    function, name, reflected = BINARY[plain]
+    function, name, _ = BINARY[plain]
     if type(a) is Const and type(b) is Const:
         return m.fold(function, a.value, b.value)
-    if is_graph(a) or is_graph(b) and not (inplace and _takes_inplace(m, symbol, a)):
+    if is_graph(a) or is_graph(b) and not _comes_first(m, a, name) and not (inplace and _takes_inplace(m, symbol, a)):
         found = m.domain.operator(m.session, symbol if is_graph(a) else plain, [a, b])
         if found is not NOT_HANDLED:
             return found
@@ -113,11 +113,40 @@ def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None
     if inplace:
         own = m.observe.type_lookup(a.cls, INPLACE[symbol])
         if own is not ABSENT and not is_sequence_slot(own):
-            result = _call_slot(m, own, a, [b])
+            result = _call_slot(m, own, a, [b], _inplace_link(m, symbol, a, b, link))
             if not _is_not_implemented(result):
                 return result
-        return _binary_slots(m, plain, name, reflected, a, b, own)
-    return _binary_slots(m, plain, name, reflected, a, b, ABSENT)
+        return _binary_slots(m, plain, a, b, own, link)
+    return _binary_slots(m, plain, a, b, ABSENT, link)
+
+
+def _inplace_link(m: Machine, symbol: str, a: Value, b: Value, link: Link | None) -> Link | None:
+    """How an in-place operation waits for its own method; not at all where more than one other method may come after it."""
+    if link is None:
+        return None
+    tries, sequences = _operand_tries(m, symbol[:-1], a, b)
+    return None if sequences else _tried(link, tries, _unsupported(symbol, a, b))
+
+
+def _tried(link: Link | None, rest: list[tuple], otherwise: Any) -> Link | None:
+    """How an instruction waits for one of several methods: `rest` is asked after it, and `otherwise` is what comes of it where all give
+    NotImplemented (the text of a TypeError, or a bool)."""
+    if link is None or link.kind != "operand" or len(rest) > 1 or any(slot.cls not in SIMPLE for slot, _, _ in rest):
+        return None
+    return link.of("operand then", Const(otherwise), *rest[0]) if rest else link.of("operand", Const(otherwise))
+
+
+def _unsupported(symbol: str, a: Value, b: Value) -> str:
+    shown = f"{symbol}{' or pow()' * (symbol == '**')}"
+    return f"unsupported operand type(s) for {shown}: '{a.cls.__name__}' and '{b.cls.__name__}'"
+
+
+def _comes_first(m: Machine, value: Value, name: str) -> bool:
+    """Whether an object outside the graph has a method written in Python, which is asked before those of an operand in the graph."""
+    if type(value) is not Obj:
+        return False
+    found = m.observe.type_lookup(value.cls, name)
+    return found is not ABSENT and found.cls is FunctionType
 
 
 def _takes_inplace(m: Machine, symbol: str, value: Value) -> bool:
@@ -135,9 +164,25 @@ def _settle(m: Machine, value: Value) -> Value:
     return value
 
 
-def _binary_slots(m: Machine, symbol: str, name: str, reflected: str, a: Value, b: Value, inplace: Value) -> Value:
-    """The left operand's method, then the right's reflected one; the right first where its class is a proper subclass
-    that provides a different method.  Sequences of C come last: their `+` and `*` are no methods of numbers."""
+def _binary_slots(m: Machine, symbol: str, a: Value, b: Value, inplace: Value, link: Link | None) -> Value:
+    """The methods of both operands, one after the other.  Sequences of C come last: their `+` and `*` are no methods of numbers."""
+    tries, sequences = _operand_tries(m, symbol, a, b)
+    if inplace is not ABSENT and is_sequence_slot(inplace):
+        sequences.insert(0, (inplace, a, b))
+    for place, (slot, receiver, other) in enumerate(tries):
+        waiting = None if sequences else _tried(link, tries[place + 1 :], _unsupported(symbol, a, b))
+        result = _call_slot(m, slot, receiver, [other], waiting)
+        if not _is_not_implemented(result):
+            return result
+    for slot, receiver, other in sequences:
+        return _call_slot(m, slot, receiver, [other])
+    raise m.error(TypeError, _unsupported(symbol, a, b))
+
+
+def _operand_tries(m: Machine, symbol: str, a: Value, b: Value) -> tuple[list[tuple], list[tuple]]:
+    """The left operand's method, then the right's reflected one; the right first where its class is a proper subclass that provides a
+    different method.  Apart from these, those of sequences of C.  Each with the receiver and the other operand."""
+    _, name, reflected = BINARY[symbol]
     left = m.observe.type_lookup(a.cls, name)
     right = m.observe.type_lookup(b.cls, reflected) if b.cls is not a.cls else ABSENT
     tries = []
@@ -146,17 +191,8 @@ def _binary_slots(m: Machine, symbol: str, name: str, reflected: str, a: Value, 
     if right is not ABSENT and not is_sequence_slot(right):
         first = b.cls is not a.cls and is_subtype(b.cls, a.cls) and _differs(m, a.cls, b.cls, reflected)
         tries.insert(0 if first else len(tries), (right, b, a))
-    for slot, receiver, other in tries:
-        result = _call_slot(m, slot, receiver, [other])
-        if not _is_not_implemented(result):
-            return result
-    for slot, receiver, other in ((inplace, a, b), (left, a, b), (right, b, a)):
-        if slot is not ABSENT and is_sequence_slot(slot):
-            return _call_slot(m, slot, receiver, [other])
-    shown = "** or pow()" if symbol == "**" else symbol
-    raise m.error(
-        TypeError, f"unsupported operand type(s) for {shown}: '{a.cls.__name__}' and '{b.cls.__name__}'"
-    )
+    both = ((left, a, b), (right, b, a))
+    return tries, [one for one in both if one[0] is not ABSENT and is_sequence_slot(one[0])]
 
 
 SEQUENCE_NAMES = frozenset({"__add__", "__mul__", "__rmul__", "__iadd__", "__imul__"})
@@ -233,7 +269,7 @@ from types import FunctionType, MethodDescriptorType, WrapperDescriptorType  # n
 SIMPLE = frozenset({FunctionType, MethodDescriptorType, WrapperDescriptorType})
 
 
-def unary(m: Machine, symbol: str, a: Value) -> Value:
+def unary(m: Machine, symbol: str, a: Value, link: Link | None = None) -> Value:
     """`-a`, `+a`, `~a`, `abs(a)`."""
     function, name = UNARY[symbol]
     if type(a) is Const:
@@ -247,7 +283,7 @@ def unary(m: Machine, symbol: str, a: Value) -> Value:
     slot = m.observe.type_lookup(a.cls, name)
     if slot is ABSENT:
         raise m.error(TypeError, f"bad operand type for unary {symbol}: '{a.cls.__name__}'")
-    return _call_slot(m, slot, a, [])
+    return _call_slot(m, slot, a, [], link)
 
 
 # -- comparison ------------------------------------------------------------------------------------------------------
@@ -258,7 +294,7 @@ def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = Non
     function, name, reflected = COMPARE[symbol]
     if type(a) is Const and type(b) is Const:
         return m.fold(function, a.value, b.value)
-    if is_graph(a) or is_graph(b):
+    if is_graph(a) or is_graph(b) and not _comes_first(m, a, name):
         found = m.domain.operator(m.session, symbol, [a, b])
         if found is not NOT_HANDLED:
             return found
@@ -278,19 +314,36 @@ def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = Non
         tries = [(right, b, a), (left, a, b)]
     else:
         tries = [(left, a, b), (right, b, a)]
-    for slot, receiver, other in tries:
-        if slot is ABSENT or _default_comparison(slot):
-            continue
-        result = _call_slot(m, slot, receiver, [other])
+    tries = [one for one in tries if one[0] is not ABSENT and not _default_comparison(one[0])]
+    refused = f"'{symbol}' not supported between instances of '{a.cls.__name__}' and '{b.cls.__name__}'"
+    for place, (slot, receiver, other) in enumerate(tries):
+        otherwise: Any = refused
+        if link is not None and symbol in ("==", "!=") and (slot.cls is FunctionType or _is_inverse_of_equality(slot)):
+            otherwise = identical(m, a, b) is (symbol == "==")
+        result = _ask_comparison(m, slot, receiver, other, link, tries[place + 1 :], otherwise)
         if not _is_not_implemented(result):
             return result
     if symbol in ("==", "!="):
         same = identical(m, a, b)
         return boolean(same is (symbol == "=="))
-    raise m.error(
-        TypeError,
-        f"'{symbol}' not supported between instances of '{a.cls.__name__}' and '{b.cls.__name__}'",
-    )
+    raise m.error(TypeError, refused)
+
+
+def _ask_comparison(
+    m: Machine, slot: Value, receiver: Value, other: Value, link: Link | None, rest: list[tuple], otherwise: Any
+) -> Value:
+    """One method of a comparison; `!=` of object is the inverse of `==`."""
+    if link is not None and _is_inverse_of_equality(slot):
+        equality = m.observe.type_lookup(receiver.cls, "__eq__")
+        if equality.cls in SIMPLE and type(equality) is not Const:
+            waiting = _tried(link, rest, otherwise)
+            result = _call_slot(m, equality, receiver, [other], waiting and rest and waiting.of("unequal then", *waiting.values) or None)
+            return result if _is_not_implemented(result) else boolean(not truth(m, result).value)
+    return _call_slot(m, slot, receiver, [other], _tried(link, rest, otherwise))
+
+
+def _is_inverse_of_equality(slot: Value) -> bool:
+    return type(slot) is Const and slot.value is object.__ne__
 
 
 def _are_run_time(a: Value, b: Value) -> bool:
@@ -387,7 +440,7 @@ def truth(m: Machine, value: Value, link: Link | None = None) -> Value:
             return truth(m, _settle(m, value)) if outcome is None else outcome
     slot = m.observe.type_lookup(value.cls, "__bool__")
     if slot is not ABSENT:
-        result = _call_slot(m, slot, value, [], link and link._replace(kind="bool"))
+        result = _call_slot(m, slot, value, [], link and link.of("bool"))
         if result.cls is not bool:
             raise m.error(TypeError, f"__bool__ should return bool, returned {result.cls.__name__}")
         return result if type(result) is Const else truth(m, result)
@@ -396,7 +449,8 @@ def truth(m: Machine, value: Value, link: Link | None = None) -> Value:
         known = NONEMPTY.get(slot.value) if type(slot) is Const else None
         if known is not None and type(value) is Obj:
             return boolean(known(m, value))
-        return boolean(m.need_constant(length(m, value), "FL207", "length known at run time only") != 0)
+        count = length(m, value, link and link.of("length"))
+        return boolean(m.need_constant(count, "FL207", "length known at run time only") != 0)
     return TRUE
 
 
@@ -413,7 +467,7 @@ def _constant_truth(m: Machine, value: Const) -> Const:
     return TRUE
 
 
-def length(m: Machine, value: Value) -> Value:
+def length(m: Machine, value: Value, link: Link | None = None) -> Value:
     """`len(value)`."""
     if type(value) is Const:
         return m.fold(len, value.value)
@@ -424,7 +478,7 @@ def length(m: Machine, value: Value) -> Value:
     slot = m.observe.type_lookup(value.cls, "__len__")
     if slot is ABSENT:
         raise m.error(TypeError, f"object of type '{value.cls.__name__}' has no len()")
-    result = index(m, _call_slot(m, slot, value, []))
+    result = index(m, _call_slot(m, slot, value, [], link))
     if type(result) is Const and result.value < 0:
         raise m.error(ValueError, "__len__() should return >= 0")
     if type(result) is Const and result.value > sys.maxsize:
@@ -495,7 +549,7 @@ def get_item(m: Machine, container: Value, key: Value, link: Link | None = None)
     slot = m.observe.type_lookup(container.cls, "__getitem__")
     if slot is ABSENT:
         if issubclass(container.cls, type):
-            return _class_getitem(m, container, key)
+            return _class_getitem(m, container, key, link)
         raise m.error(TypeError, f"'{container.cls.__name__}' object is not subscriptable")
     return _call_slot(m, slot, container, [key], link)
 
@@ -503,10 +557,10 @@ def get_item(m: Machine, container: Value, key: Value, link: Link | None = None)
 FOLDED = frozenset({str, bytes, range})
 
 
-def _class_getitem(m: Machine, container: Value, key: Value) -> Value:
+def _class_getitem(m: Machine, container: Value, key: Value, link: Link | None) -> Value:
     from frameloom.interpreter.attributes import class_get
 
-    return m.invoke(class_get(m, container, "__class_getitem__"), [key], {})
+    return m.invoke(class_get(m, container, "__class_getitem__"), [key], {}, link)
 
 
 def set_item(m: Machine, container: Value, key: Value, value: Value, link: Link | None = None) -> None:

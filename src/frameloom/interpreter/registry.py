@@ -18,6 +18,10 @@ REFUSALS: dict[str, "Refusal"] = {}
 RULES: dict[Any, Callable] = {}
 """callable -> rule(call, *args, **kwargs) -> Value"""
 
+WAITING: dict[Any, Callable] = {}
+"""callable -> rule(m, link, *args, **kwargs): as in RULES, where the calling instruction can wait for what the rule calls last; it may
+give NotImplemented for the other rule"""
+
 CODE_RULES: dict[types.CodeType, Callable] = {}
 """code object of a Python function -> rule"""
 

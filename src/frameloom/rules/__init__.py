@@ -47,6 +47,7 @@ from frameloom.rules import (  # noqa: F401  each module registers its rules
     tuple_,
     typing_,
     views,
+    waiting,
     warnings_,
     weakref_,
     world,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from frameloom.interpreter.iteration import PEEKS, adopt, find_position, iterate, result_of, resume
+from frameloom.interpreter.frame import Link
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import _call_slot, equal, get_item, length
 from frameloom.interpreter.registry import ITERATORS
@@ -254,7 +255,7 @@ def take_called(m: Machine, self: Obj) -> Value | None:
 @function(next)
 def take_next(m: Machine, iterator: Value, default: Value | None = None, /) -> Value:
     if iterator.cls not in ITERATORS:
-        return _next_of_class(m, iterator, default)
+        return next_of_class(m, iterator, default)
     try:
         item = advance(m, iterator)
     except SymbolicRaise as signal:
@@ -280,13 +281,13 @@ def advance(m: Machine, iterator: Value) -> Value | None:
     return item and m.observe.resolve(item)
 
 
-def _next_of_class(m: Machine, iterator: Value, default: Value | None) -> Value:
+def next_of_class(m: Machine, iterator: Value, default: Value | None, link: Link | None = None) -> Value:
     """`__next__` of a class: its StopIteration comes out as it is."""
     slot = m.observe.type_lookup(iterator.cls, "__next__")
     if slot is ABSENT:
         raise m.error(TypeError, f"'{iterator.cls.__name__}' object is not an iterator")
     try:
-        return _call_slot(m, slot, iterator, [])
+        return _call_slot(m, slot, iterator, [], link)
     except SymbolicRaise as signal:
         if default is None or not issubclass(signal.value.cls, StopIteration):
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.interpreter.frame import Frame
+from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.iteration import unpack
 from frameloom.interpreter.registry import opcode
 from frameloom.interpreter.stores import dict_set, dict_update, set_add
@@ -198,9 +198,11 @@ def format_value(frame: Frame, arg: tuple) -> None:
     stack = frame.stack
     value = stack[-2] if with_spec else stack[-1]
     spec = stack[-1] if with_spec else Const("")
+    link = Link("format", len(stack) - 1 - with_spec)
     if conversion is not None:
-        value = convert(m, conversion, value)
-    made = format_(m, value, spec)
+        is_last = type(spec) is Const and spec.value == ""  # a plain text has itself for its format
+        value = convert(m, conversion, value, link if is_last else None)
+    made = format_(m, value, spec, link)
     stack[-2 if with_spec else -1 :] = [made]
 
 
@@ -208,4 +210,5 @@ def format_value(frame: Frame, arg: tuple) -> None:
 def convert_value(frame: Frame, conversion: str) -> None:
     from frameloom.interpreter.formatting import convert
 
-    frame.stack[-1] = convert(frame.session.machine, conversion, frame.stack[-1])
+    stack = frame.stack
+    stack[-1] = convert(frame.session.machine, conversion, stack[-1], Link("format", len(stack) - 1))

@@ -20,7 +20,7 @@ def jump(frame: Frame, target: int) -> None:
 @opcode("TO_BOOL")
 def to_bool(frame: Frame, arg: Any) -> None:
     stack = frame.stack
-    stack[-1] = truth(frame.session.machine, stack[-1])
+    stack[-1] = truth(frame.session.machine, stack[-1], Link("truth", len(stack) - 1))
 
 
 @opcode("POP_JUMP_IF_TRUE")
@@ -53,7 +53,7 @@ def pop_jump_if_not_none(frame: Frame, target: int) -> None:
 
 @opcode("JUMP_IF_TRUE_OR_POP")
 def jump_if_true_or_pop(frame: Frame, target: int) -> None:
-    if truth(frame.session.machine, frame.stack[-1]).value:
+    if truth(frame.session.machine, frame.stack[-1], Link("truth", len(frame.stack))).value:
         frame.next = target
     else:
         frame.stack.pop()
@@ -61,7 +61,7 @@ def jump_if_true_or_pop(frame: Frame, target: int) -> None:
 
 @opcode("JUMP_IF_FALSE_OR_POP")
 def jump_if_false_or_pop(frame: Frame, target: int) -> None:
-    if truth(frame.session.machine, frame.stack[-1]).value:
+    if truth(frame.session.machine, frame.stack[-1], Link("truth", len(frame.stack))).value:
         frame.stack.pop()
     else:
         frame.next = target
@@ -70,13 +70,13 @@ def jump_if_false_or_pop(frame: Frame, target: int) -> None:
 @opcode("GET_ITER")
 def get_iter(frame: Frame, arg: Any) -> None:
     stack = frame.stack
-    stack[-1] = iterate(frame.session.machine, stack[-1])
+    stack[-1] = iterate(frame.session.machine, stack[-1], Link("iterator", len(stack) - 1))
 
 
 @opcode("FOR_ITER")
 def for_iter(frame: Frame, target: int) -> None:
     m = frame.session.machine
-    item = next_unseen(m, frame.stack[-1])
+    item = next_unseen(m, frame.stack[-1], Link("next", len(frame.stack)))
     if item is None:
         frame.stack.pop()
         frame.next = target

@@ -15,18 +15,20 @@ from frameloom.symbolic.values import ABSENT, NULL, Const, boolean
 @opcode("BINARY_OP")
 def binary_op(frame: Frame, symbol: str) -> None:
     stack = frame.stack
-    result = binary(frame.session.machine, symbol, stack[-2], stack[-1], Link("result", len(stack) - 2))
+    result = binary(frame.session.machine, symbol, stack[-2], stack[-1], Link("operand", len(stack) - 2))
     stack[-2:] = [result]
 
 
 @opcode("UNARY_NEGATIVE")
 def unary_negative(frame: Frame, arg: Any) -> None:
-    frame.stack[-1] = unary(frame.session.machine, "-", frame.stack[-1])
+    stack = frame.stack
+    stack[-1] = unary(frame.session.machine, "-", stack[-1], Link("result", len(stack) - 1))
 
 
 @opcode("UNARY_INVERT")
 def unary_invert(frame: Frame, arg: Any) -> None:
-    frame.stack[-1] = unary(frame.session.machine, "~", frame.stack[-1])
+    stack = frame.stack
+    stack[-1] = unary(frame.session.machine, "~", stack[-1], Link("result", len(stack) - 1))
 
 
 @opcode("UNARY_NOT")
@@ -39,7 +41,7 @@ def compare_op(frame: Frame, arg: tuple[str, bool]) -> None:
     symbol, as_bool = arg
     stack = frame.stack
     m = frame.session.machine
-    result = compare(m, symbol, stack[-2], stack[-1])
+    result = compare(m, symbol, stack[-2], stack[-1], Link("operand", len(stack) - 2))
     stack[-2:] = [truth(m, result) if as_bool else result]
 
 
@@ -53,7 +55,7 @@ def is_op(frame: Frame, invert: bool) -> None:
 @opcode("CONTAINS_OP")
 def contains_op(frame: Frame, invert: bool) -> None:
     stack = frame.stack
-    found = contains(frame.session.machine, stack[-1], stack[-2])
+    found = contains(frame.session.machine, stack[-1], stack[-2], Link("not" if invert else "truth", len(stack) - 2))
     stack[-2:] = [boolean(found.value is not bool(invert))]
 
 
