@@ -8,6 +8,7 @@ import torch
 
 from frameloom.interpreter.attributes import reads
 from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import index
 from frameloom.interpreter.registry import method, rule
 from frameloom.symbolic.layouts import tuple_
 from frameloom.symbolic.layouts.base import register
@@ -95,3 +96,10 @@ def _numel(m: Machine, size: Value) -> Value:
     for item in tuple_.items(m.session, size.body):
         product = binary(m, "*", product, item)
     return product
+
+
+@method(torch.Size, "__repr__")
+def _size_text(m: Machine, size: Value) -> Value:
+    numbers = [index(m, item) for item in tuple_.items(m.session, size.body)]
+    known = [m.need_constant(number, "FL205", "text of a size known at run time only") for number in numbers]
+    return m.fold(repr, torch.Size(known))
