@@ -186,11 +186,13 @@ def _contains(instruction: Instruction, stack: list[Any]) -> Inner | None:
 
 def _added(instruction: Instruction, stack: list[Any]) -> Inner | None:
     a, b = stack[-2:]
-    if instruction.arg != "+":
+    if instruction.arg not in ("+", "+="):
         return None
-    tries = [(getattr(type(a), "__add__", None), a, b), (getattr(type(b), "__radd__", None), b, a)]
-    text = f"unsupported operand type(s) for +: '{type(a).__name__}' and '{type(b).__name__}'"
-    return _asked([one for one in tries[: 2 - (type(a) is type(b))] if one[0] is not None], "operand", text)
+    tries = [(getattr(type(a), "__add__", None), a, b), (getattr(type(b), "__radd__", None), b, a)][: 2 - (type(a) is type(b))]
+    if instruction.arg == "+=":
+        tries.insert(0, (getattr(type(a), "__iadd__", None), a, b))
+    text = f"unsupported operand type(s) for {instruction.arg}: '{type(a).__name__}' and '{type(b).__name__}'"
+    return _asked([one for one in tries if one[0] is not None], "operand", text)
 
 
 COMPARISONS = {"==": ("__eq__", "__eq__"), "!=": ("__ne__", "__ne__"), "<": ("__lt__", "__gt__")}
@@ -213,11 +215,11 @@ def _compared(instruction: Instruction, stack: list[Any]) -> Inner | None:
 
 
 def _asked(tries: list[tuple], link: str, otherwise: Any) -> Inner | None:
-    """The first of one or two methods."""
+    """The first of several methods."""
     if not tries:
         return None
     (function, *arguments), *rest = tries
-    return Inner(link + " then" * len(rest), 2, function, tuple(arguments), values=(otherwise, *(rest[0] if rest else ())))
+    return Inner(link + " then" * len(rest), 2, function, tuple(arguments), values=(otherwise, *(value for one in reversed(rest) for value in one)))
 
 
 def _formatted(instruction: Instruction, stack: list[Any]) -> Inner | None:

@@ -725,6 +725,10 @@ class Answering:
         LOG.append("radd")
         return self.answer
 
+    def __iadd__(self, other):
+        LOG.append("iadd")
+        return self.answer
+
     def __eq__(self, other):
         LOG.append("eq")
         return self.answer
@@ -755,6 +759,15 @@ def answered_sums(one, other):
     for left, right in ((a, b), (a, 1), (1, a)):
         try:
             found.append(left + right)
+            left += right
+            found.append(left)
+        except TypeError as error:
+            found.append(str(error))
+    for right in (b, 1):
+        left = a
+        try:
+            left += right
+            found.append(left)
         except TypeError as error:
             found.append(str(error))
     return found

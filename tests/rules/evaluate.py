@@ -71,6 +71,9 @@ class Stack:
     def pop_top(self) -> None:
         self.stack.pop()
 
+    def copy(self) -> None:
+        self.stack.append(self.stack[-1])
+
     def build_tuple(self, count: int) -> None:
         self.stack.append(tuple(self._pop(count)))
 

@@ -25,12 +25,12 @@ from .resume import ResumeError, Shape
 #: "iterator": it must be an iterator; "str", "repr", "format": it must be a text (`__str__`, `__repr__`, `__format__`).
 #:
 #: "operand": it is the result unless it is NotImplemented, for which the value stands: the text of a TypeError, or a bool. With "then" another
-#: method is asked before: of the further values, the first is called with the others. "unequal then": the same of the inverse of its truth
+#: method is asked before: of the further values, the first is called with the others; with two, those on top come first. "unequal then": the same of the inverse of its truth
 #: (`!=` by `__eq__`).
 WANTS = {
     "result": 0, "drop": 0, "value": 1, "truth": 0, "not": 0, "bool": 0, "length": 0, "count": 0, "next": 0, "iterator": 0,
     "str": 0, "repr": 0, "format": 0,
-    "operand": 1, "operand then": 4, "unequal then": 4,
+    "operand": 1, "operand then": 4, "operand then then": 7, "unequal then": 4,
 }  # fmt: skip
 LINKS = tuple(WANTS)
 
@@ -225,6 +225,7 @@ _ADAPT: dict[str, Callable[[Emitter], None]] = {
     "format": _text(_wrong_format),
     "operand": _operand,
     "operand then": _in_turn(_then, _operand),
+    "operand then then": _in_turn(_then, _then, _operand),
     "unequal then": _in_turn(_inverse, _then, _operand),
 }
 

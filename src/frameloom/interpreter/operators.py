@@ -121,7 +121,7 @@ def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None
 
 
 def _inplace_link(m: Machine, symbol: str, a: Value, b: Value, link: Link | None) -> Link | None:
-    """How an in-place operation waits for its own method; not at all where more than one other method may come after it."""
+    """How an in-place operation waits for its own method; not at all where a sequence of C may come after it."""
     if link is None:
         return None
     tries, sequences = _operand_tries(m, symbol[:-1], a, b)
@@ -131,9 +131,9 @@ def _inplace_link(m: Machine, symbol: str, a: Value, b: Value, link: Link | None
 def _tried(link: Link | None, rest: list[tuple], otherwise: Any) -> Link | None:
     """How an instruction waits for one of several methods: `rest` is asked after it, and `otherwise` is what comes of it where all give
     NotImplemented (the text of a TypeError, or a bool)."""
-    if link is None or link.kind != "operand" or len(rest) > 1 or any(slot.cls not in SIMPLE for slot, _, _ in rest):
+    if link is None or link.kind != "operand" or any(slot.cls not in SIMPLE for slot, _, _ in rest):
         return None
-    return link.of("operand then", Const(otherwise), *rest[0]) if rest else link.of("operand", Const(otherwise))
+    return link.of("operand" + " then" * len(rest), Const(otherwise), *(value for one in reversed(rest) for value in one))
 
 
 def _unsupported(symbol: str, a: Value, b: Value) -> str:
