@@ -45,6 +45,7 @@ ENTRIES = {
     "+, given up": ("__add__(self, other)", "return NotImplemented", "try:\n        v = made + 'x'\n    except TypeError as error:\n        log(error.args)"),
     "+, given to the right": ("__add__(self, other)", "return NotImplemented", "v = made + Taking()\nclass Taking:\n    def __radd__(self, other):\n        log('taken')\n        return 3\ndef unused():\n    made = Made(0)"),
     "+=": ("__iadd__(self, other)", "return self", "made += v"),
+    "+=, given up": ("__add__(self, other)", "return NotImplemented", "try:\n        made += 'x'\n    except TypeError as error:\n        log(error.args)"),
     "+= by +": ("__add__(self, other)", "return self", "made += v"),
     "-": ("__neg__(self)", "return self", "made = -made"),
     "~": ("__invert__(self)", "return self", "made = ~made"),

@@ -116,8 +116,8 @@ def binary(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = None
             result = _call_slot(m, own, a, [b], _inplace_link(m, symbol, a, b, link))
             if not _is_not_implemented(result):
                 return result
-        return _binary_slots(m, plain, a, b, own, link)
-    return _binary_slots(m, plain, a, b, ABSENT, link)
+        return _binary_slots(m, plain, a, b, own, link, symbol)
+    return _binary_slots(m, plain, a, b, ABSENT, link, symbol)
 
 
 def _inplace_link(m: Machine, symbol: str, a: Value, b: Value, link: Link | None) -> Link | None:
@@ -164,19 +164,20 @@ def _settle(m: Machine, value: Value) -> Value:
     return value
 
 
-def _binary_slots(m: Machine, symbol: str, a: Value, b: Value, inplace: Value, link: Link | None) -> Value:
-    """The methods of both operands, one after the other.  Sequences of C come last: their `+` and `*` are no methods of numbers."""
+def _binary_slots(m: Machine, symbol: str, a: Value, b: Value, inplace: Value, link: Link | None, written: str) -> Value:
+    """The methods of both operands, one after the other.  Sequences of C come last: their `+` and `*` are no methods of numbers.
+    `written`: the operator as the error names it."""
     tries, sequences = _operand_tries(m, symbol, a, b)
     if inplace is not ABSENT and is_sequence_slot(inplace):
         sequences.insert(0, (inplace, a, b))
     for place, (slot, receiver, other) in enumerate(tries):
-        waiting = None if sequences else _tried(link, tries[place + 1 :], _unsupported(symbol, a, b))
+        waiting = None if sequences else _tried(link, tries[place + 1 :], _unsupported(written, a, b))
         result = _call_slot(m, slot, receiver, [other], waiting)
         if not _is_not_implemented(result):
             return result
     for slot, receiver, other in sequences:
         return _call_slot(m, slot, receiver, [other])
-    raise m.error(TypeError, _unsupported(symbol, a, b))
+    raise m.error(TypeError, _unsupported(written, a, b))
 
 
 def _operand_tries(m: Machine, symbol: str, a: Value, b: Value) -> tuple[list[tuple], list[tuple]]:
