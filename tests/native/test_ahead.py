@@ -75,6 +75,18 @@ def test_an_entry_is_owned() -> None:
     assert entry[1] is value
 
 
+def test_a_dictionary_whose_keys_are_replaced() -> None:
+    made = dict(a=1, b=2)
+    iterator = iter(made)
+    next(iterator), next(iterator)
+    del made["a"]
+    made["c"] = 3
+    with pytest.raises(LookupError):
+        dict_ahead(iterator, 0)
+    with pytest.raises(RuntimeError):
+        next(iterator)
+
+
 @pytest.mark.parametrize("other", [{}, iter([]), iter(collections.OrderedDict()), reversed({}), 1, None])
 def test_other_objects(other: object) -> None:
     with pytest.raises(TypeError):

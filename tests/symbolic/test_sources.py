@@ -356,7 +356,7 @@ EVERY = [
     ("method_self", None, ("append", ()), None),
     ("reduced", None, ("advanced", (("fresh",), ("fresh",))), None),
     ("walked", None, ("walk", (("fresh",),)), ("walked out", ())),
-    ("ahead", 0, ("advanced", (("fresh",), ("fresh",))), ("advanced", (("fresh",),))),
+    ("ahead", 1, ("iterator", (("fresh",), ("fresh",))), ("iterator", (("fresh",),))),
     ("key_ahead", 1, ("values", (("a", ("fresh",)), ("b", ("fresh",)))), ("values", (("a", ("fresh",)),))),
     ("value_ahead", 1, ("items", (("a", ("fresh",)), ("b", ("fresh",)))), ("items", (("a", ("fresh",)),))),
     ("container", None, ("items", (("a", ("fresh",)),)), None),

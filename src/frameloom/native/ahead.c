@@ -7,6 +7,8 @@ typedef struct {
     PyObject *dict; /* NULL once nothing is left */
     Py_ssize_t used;
     Py_ssize_t position;
+    PyObject *result; /* a tuple to use again */
+    Py_ssize_t left; /* how many entries it expects */
 } DictIterator;
 
 static int
@@ -40,11 +42,15 @@ dict_ahead(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
     }
     PyObject *key, *value;
     Py_ssize_t position = iterator->position;
-    do {
+    for (Py_ssize_t number = 0; number <= further; number++) {
         if (!PyDict_Next(iterator->dict, &position, &key, &value)) {
             Py_RETURN_NONE;
         }
-    } while (further-- > 0);
+    }
+    if (further >= iterator->left) {
+        PyErr_SetString(PyExc_LookupError, "the dictionary has other keys");
+        return NULL;
+    }
     return PyTuple_Pack(2, key, value);
 }
 
@@ -64,7 +70,7 @@ PyMethodDef ahead_methods[] = {
      "dict_ahead(iterator, number, /)\n--\n\n"
      "The entry (key, value) that an iterator over the keys, values or items of a dict gives after\n"
      "`number` others, or None where there are not so many. The iterator stays where it is. Raises\n"
-     "LookupError where its dict has changed its size, which ends it with an error."},
+     "LookupError where its dict has changed its size or keys, which ends it with an error."},
     {"dict_iterated", dict_iterated, METH_O,
      "dict_iterated(iterator, /)\n--\n\n"
      "The dict that such an iterator is about, None once nothing is left."},

@@ -22,7 +22,7 @@ STORED = {
 
 
 class Nothing(Exception):
-    """There is no such item: the iterator has not so many, or its dictionary has changed its size."""
+    """There is no such item: the iterator has not so many, or its dictionary has changed its size or keys."""
 
 
 def item_ahead(iterator: Any, number: int) -> Any:
@@ -76,17 +76,14 @@ def gives(iterator: Any, number: int) -> bool:
 
 def ends_after(iterator: Any, number: int) -> bool:
     """Whether just so many items are left, and then the iterator ends without an error."""
-    if not gives(iterator, number) or gives(iterator, number + 1):
+    if not gives(iterator, number):
         return False
-    return type(iterator) not in DICT_ITERATORS or _is_intact(iterator)
-
-
-def _is_intact(iterator: Any) -> bool:
+    if type(iterator) not in DICT_ITERATORS:
+        return not gives(iterator, number + 1)
     try:
-        dict_ahead(iterator, 0)
+        return dict_ahead(iterator, number) is None
     except LookupError:
         return False
-    return True
 
 
 def own_dictionary(obj: Any) -> Any:

@@ -21,6 +21,7 @@ from frameloom.symbolic.ahead import (
 )
 from frameloom.symbolic.layouts.iterator import ITEM_ITERATOR, KEY_ITERATOR
 from frameloom.symbolic.layouts.tuple_ import TupleBody
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Lazy, Obj, Real, Value
 
 
@@ -53,6 +54,8 @@ def take(session: Any, obj: Obj) -> Value | None:
         return None
     item = _next(session, obj, body.taken)
     if item is None:
+        if not ends_after(obj.real.object, body.taken):
+            raise GraphBreak("FL502", "an iterator over a dictionary whose keys were replaced")
         session.guard("ENDS", obj.real.source, body.taken)
         session.journal.set_field(body, "is_over", True)
         return None
