@@ -6,6 +6,7 @@ It may run the user's code where the native one cannot, so it is used with objec
 import math
 import struct
 import types
+import weakref
 from collections import OrderedDict, deque
 from itertools import combinations
 from typing import NamedTuple
@@ -232,6 +233,10 @@ STEPS = {
     "PY_STEP": lambda thing, function: function(thing),
 }
 
+def type_order(cls):
+    return [*type.__dict__["__mro__"].__get__(cls)]
+
+
 CHECKS = {
     "TYPE_IS": lambda thing, kind: type(thing) is kind,
     "TYPE_IS_WEAK": lambda thing, weak: type(thing) is referent(weak),
@@ -258,6 +263,9 @@ CHECKS = {
     "CELL_EMPTY": lambda thing, _: isinstance(thing, types.CellType) and absent(contents, thing, _),
     "TYPE_ATTR_IS": lambda thing, pair: mro_lookup(thing, pair[0]) is pair[1],
     "TYPE_ATTR_ABSENT": lambda thing, name: isinstance(thing, type) and absent(mro_lookup, thing, name),
+    "TYPE_ORDER": lambda thing, classes: isinstance(thing, type)
+    and type_order(thing) == [referent(each) if type(each) is weakref.ref else each for each in classes],
+    "TYPE_FLAGS": lambda thing, pair: isinstance(thing, type) and thing.__flags__ & pair[0] == pair[1],
     "SET_HAS": lambda thing, key: isinstance(thing, (set, frozenset)) and key in thing,
     "SET_HAS_NOT": lambda thing, key: isinstance(thing, (set, frozenset)) and key not in thing,
     "SET_EQ": lambda thing, keys: isinstance(thing, (set, frozenset)) and as_set(thing, keys),

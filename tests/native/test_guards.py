@@ -210,7 +210,21 @@ def weak(random, thing):
     return weakref.ref(thing) if type(thing) is Plain and random.random() < 0.7 else weakref.ref(Plain)
 
 
+def classes_of(random, thing):
+    """The order of a class, mostly the one at hand."""
+    cls = thing if isinstance(thing, type) and random.random() < 0.8 else Plain
+    order = [weakref.ref(base) if base.__flags__ & 1 << 9 else base for base in cls.__mro__]
+    return tuple(order if random.random() < 0.8 else reversed(order))
+
+
+def flags_of(random, thing):
+    mask = random.choice((0, 1 << 5, 1 << 6, 1 << 9, 1 << 20, 1 << 31))
+    return mask, (thing.__flags__ if isinstance(thing, type) and random.random() < 0.8 else mask) & mask
+
+
 OPERANDS = {
+    "classes": classes_of,
+    "flags": flags_of,
     "none": lambda r, thing: None,
     "index": lambda r, thing: r.randrange(-2, 4),
     "name": lambda r, thing: r.choice(NAMES),

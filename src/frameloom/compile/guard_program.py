@@ -223,7 +223,7 @@ class Storage(NamedTuple):
     memory: str
 
 
-CLASS = Storage("type_attribute", frozenset({"NO_TYPE_ATTRIBUTE"}), "SAME_TYPE")
+CLASS = Storage("type_attribute", frozenset({"NO_TYPE_ATTRIBUTE", "ORDER"}), "SAME_TYPE")
 ORDERED_DICT = Storage("dict_item", frozenset({"HAS_KEY", "NO_KEY", "LENGTH", "LENGTH_AT_LEAST"}), "SAME_DICT")
 DICT = Storage("dict_item", ORDERED_DICT.checks | {"KEYS"}, "SAME_DICT")
 NOTHING = Storage("", frozenset(), "")

@@ -473,6 +473,8 @@ LOWERINGS: dict[str, Lowering] = {
     "MEMBERS": _check("SET_ORDER", _payload),
     "NO_ATTRIBUTE": _check("NO_DICT_ATTR", _payload),
     "NO_TYPE_ATTRIBUTE": _check("TYPE_ATTR_ABSENT", _payload),
+    "ORDER": _check("TYPE_ORDER", _payload),
+    "FLAGS": _check("TYPE_FLAGS", _payload),
     "EMPTY_CELL": _check("CELL_EMPTY"),
     "CALL": _call,
 }

@@ -15,7 +15,7 @@ from frameloom.compile.cache import EntryInfo
 from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.diagnostics.location import Location
 from frameloom.diagnostics.reports import RecompileReport
-from frameloom.symbolic.guards import PLAIN_KEYS, Guard, literal, ordered_keys, others_of
+from frameloom.symbolic.guards import CHECKS, PLAIN_KEYS, Guard, class_order, literal, ordered_keys, others_of
 from frameloom.symbolic.instance_dict import instance_dict_item
 from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
@@ -261,6 +261,12 @@ def _presence(what: str, was_there: bool) -> Told:
     names = ("there", "not there")
     return Told(f"{what} {'disappeared' if was_there else 'appeared'}", names[not was_there], names[was_there],
                 "whether it is there decides how the code runs: set it before the first call")
+
+
+@explains("ORDER")
+def _order(path: str, payload: tuple, miss: Miss) -> Told:
+    return Told(f"base classes of {path} changed", CHECKS["ORDER"].text(path, payload), CHECKS["ORDER"].text(path, class_order(miss.found)),
+                "the order of base classes decides how the code runs: set it before the first call")
 
 
 @explains("SAME", "DISTINCT")

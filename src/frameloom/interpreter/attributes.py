@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import types
 from typing import Any, Callable
 
@@ -458,7 +459,7 @@ def super_get(m: Machine, obj: Value, name: str) -> Value:
     if owner is None:
         return generic_get(m, obj, name)  # made without an object
     start = m.observe.known(body.start)
-    mro = mro_of(owner)
+    mro = m.observe.order(owner)
     if name != "__class__":
         for base in mro[mro.index(start) + 1 :]:
             written = m.observe.class_writes.get((base, name))
@@ -514,6 +515,8 @@ def generic_set(m: Machine, obj: Value, name: str, value: Value, link: Link | No
     if on_class is not ABSENT and is_data_descriptor(m, on_class):
         set_descriptor(m, on_class, obj, name, value, link)
         return
+    if name == "_name_" and issubclass(obj.cls, enum.Enum):
+        raise GraphBreak("FL505", f"the name by which a {obj.cls.__name__} is found in dictionaries")
     body = attributes_of(m, obj)
     if body is None:
         raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {name!r}")

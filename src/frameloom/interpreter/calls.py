@@ -247,7 +247,7 @@ def instantiate(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Valu
         made = new_object(m, cls, args, kwargs, init)
     else:
         made = invoke(m, _unwrap_static(m, new), [m.observe.constant(cls), *args], kwargs)
-        if not is_subtype(made.cls, cls):
+        if not m.observe.is_subtype(made.cls, cls):
             return made
         if made.cls is not cls:
             init = m.observe.type_lookup(made.cls, "__init__")
@@ -271,7 +271,7 @@ def new_object(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Value
     """`object.__new__` for a class."""
     if (args or kwargs) and type(init) is Const and init.value is object.__init__:
         raise m.error(TypeError, f"{cls.__name__}() takes no arguments")
-    if flags_of(cls) & (1 << 20):
+    if m.observe.flags(cls, ABSTRACT):
         raise GraphBreak("FL101", f"{cls.__name__} is abstract")
     if flags_of(cls) & DISALLOW_INSTANTIATION:
         raise GraphBreak("FL101", f"{cls.__name__} makes no instances by call")
@@ -314,6 +314,7 @@ def class_made_by(m: Machine, base: type, cls: Value) -> type:
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 BASE = type.__dict__["__base__"]
+ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
 DISALLOW_INSTANTIATION = 1 << 7  # Py_TPFLAGS_DISALLOW_INSTANTIATION
 
 

@@ -20,7 +20,7 @@ from frameloom.interpreter.operators import truth
 from frameloom.symbolic import kinds
 from frameloom.symbolic.instance_dict import MISSING, class_item
 from frameloom.symbolic.layouts import tuple_
-from frameloom.symbolic.real import mro_of, stands_on
+from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Obj, Value
 
@@ -37,7 +37,7 @@ def is_instance(m: Machine, value: Value, classes: Value) -> bool:
         return True
     check = m.observe.type_lookup(classes.cls, "__instancecheck__")
     if type(check) is Const and check.value is TYPE_INSTANCECHECK:
-        return cls in mro_of(value.cls) or _class_attribute_says(m, value, cls)
+        return m.observe.is_subtype(value.cls, cls) or _class_attribute_says(m, value, cls)
     if _abc_check(m, check, abc.ABCMeta.__instancecheck__):
         return abstract_instance(m, value, classes)
     if check is ABSENT:
@@ -67,7 +67,7 @@ def _class_attribute_says(m: Machine, value: Value, cls: type) -> bool:
     """`isinstance` also believes a `__class__` that a class overrides."""
     said = _class_of(m, value)
     known = m.observe.known(said) if said is not None and issubclass(said.cls, type) else MISSING
-    return known is not MISSING and known is not value.cls and cls in mro_of(known)
+    return known is not MISSING and known is not value.cls and m.observe.is_subtype(known, cls)
 
 
 def _abc_check(m: Machine, check: Value, standard: Any) -> bool:
@@ -80,9 +80,9 @@ def _abstract(m: Machine, subclass: type, cls: type) -> bool:
     hook = m.observe.type_lookup(cls, "__subclasshook__")
     if not _is_library(m.observe.peek(hook)):
         raise GraphBreak("FL112", f"a class is compared with {type.__repr__(cls)}, which has a __subclasshook__")
-    if cls in mro_of(subclass):
+    if m.observe.is_subtype(subclass, cls):
         return True
-    _require_standard_reads(subclass)
+    _require_standard_reads(m, subclass)
     _require_library(m, cls)
     answer = ABC_SUBCLASSCHECK(cls, subclass)
     m.session.guard(
@@ -97,9 +97,9 @@ def subclass_answer(subclass: type, expected: tuple) -> bool:
     return abc.ABCMeta.__subclasscheck__(cls, subclass) is answer
 
 
-def _require_standard_reads(subclass: type) -> None:
+def _require_standard_reads(m: Machine, subclass: type) -> None:
     """Break where asking a class for its `__mro__` or its base classes runs code of its metaclass."""
-    if ALGORITHMS.get(class_item(type(subclass), "__getattribute__")) is not class_get:
+    if ALGORITHMS.get(m.observe.peek_type(type(subclass), "__getattribute__")) is not class_get:
         raise GraphBreak("FL112", f"a metaclass decides what {type.__repr__(subclass)} has")
 
 
@@ -166,7 +166,7 @@ def is_subclass(m: Machine, subclass: Value, classes: Value) -> bool:
     cls, sub = m.observe.known(classes), m.observe.known(subclass)
     check = m.observe.type_lookup(classes.cls, "__subclasscheck__")
     if type(check) is Const and check.value is TYPE_SUBCLASSCHECK:
-        return cls in mro_of(sub)
+        return m.observe.is_subtype(sub, cls)
     if _abc_check(m, check, abc.ABCMeta.__subclasscheck__):
         return _abstract(m, sub, cls)
     if check is ABSENT or type(check) is Const:

@@ -16,7 +16,6 @@ from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.guards import same_constant
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts.payload import RunTimeBody
-from frameloom.symbolic.real import is_subtype
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import (
     ABSENT,
@@ -190,7 +189,7 @@ def _operand_tries(m: Machine, symbol: str, a: Value, b: Value) -> tuple[list[tu
     if left is not ABSENT and not is_sequence_slot(left):
         tries.append((left, a, b))
     if right is not ABSENT and not is_sequence_slot(right):
-        first = b.cls is not a.cls and is_subtype(b.cls, a.cls) and _differs(m, a.cls, b.cls, reflected)
+        first = b.cls is not a.cls and m.observe.is_subtype(b.cls, a.cls) and _differs(m, a.cls, b.cls, reflected)
         tries.insert(0 if first else len(tries), (right, b, a))
     both = ((left, a, b), (right, b, a))
     return tries, [one for one in both if one[0] is not ABSENT and is_sequence_slot(one[0])]
@@ -311,7 +310,7 @@ def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = Non
     tries = []
     left = m.observe.type_lookup(a.cls, name)
     right = m.observe.type_lookup(b.cls, reflected)
-    if b.cls is not a.cls and is_subtype(b.cls, a.cls) and right is not ABSENT:
+    if b.cls is not a.cls and m.observe.is_subtype(b.cls, a.cls) and right is not ABSENT:
         tries = [(right, b, a), (left, a, b)]
     else:
         tries = [(left, a, b), (right, b, a)]

@@ -107,6 +107,27 @@ type_attribute(PyObject *type, PyObject *name)
     return PyType_Check(type) ? _PyType_Lookup((PyTypeObject *)type, name) : NULL;
 }
 
+/* Whether the classes of a type's MRO are just these. Static classes stand in
+ * the tuple themselves, others by weak references. */
+static int
+type_order_is(PyObject *type, PyObject *classes)
+{
+    PyObject *mro = PyType_Check(type) ? ((PyTypeObject *)type)->tp_mro : NULL;
+    if (mro == NULL || PyTuple_GET_SIZE(mro) != PyTuple_GET_SIZE(classes)) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); i++) {
+        PyObject *wanted = PyTuple_GET_ITEM(classes, i);
+        if (PyWeakref_CheckRefExact(wanted)) {
+            wanted = ((PyWeakReference *)wanted)->wr_object;
+        }
+        if (PyTuple_GET_ITEM(mro, i) != wanted) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static PyObject *
 function_part(PyObject *object, OpcodeNumber opcode)
 {
@@ -625,6 +646,12 @@ run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObjec
             CHECK(type_attribute(object, key->object) == instruction->extra.other);
         CASE(TYPE_ATTR_ABSENT)
             CHECK(PyType_Check(object) && type_attribute(object, key->object) == NULL);
+        CASE(TYPE_ORDER)
+            CHECK(type_order_is(object, key->object));
+        CASE(TYPE_FLAGS)
+            CHECK(PyType_Check(object)
+                  && (int64_t)(((PyTypeObject *)object)->tp_flags & (unsigned long)instruction->extra.number)
+                         == instruction->second);
         CASE(SET_HAS)
             CHECK(PyAnySet_Check(object)
                   && set_look(object, key->object, key->hash) == LOOK_FOUND);

@@ -117,6 +117,8 @@ OPCODES = (
     Opcode("CELL_EMPTY", "check", "none", "a cell without contents"),
     Opcode("TYPE_ATTR_IS", "check", "attribute", "a type finds this object along its MRO; constant (name, object)"),
     Opcode("TYPE_ATTR_ABSENT", "check", "name", "a type finds nothing of this name along its MRO"),
+    Opcode("TYPE_ORDER", "check", "classes", "a type's MRO, all and in order; constant: a tuple of static classes and weakref.ref of others"),
+    Opcode("TYPE_FLAGS", "check", "flags", "a type's flags under a mask; constant (mask, flags)"),
     Opcode("SET_HAS", "check", "key", "element in set storage"),
     Opcode("SET_HAS_NOT", "check", "key", "element not in set storage"),
     Opcode("SET_EQ", "check", "keys", "elements of set storage, all, in any order; constant: a tuple"),
@@ -148,7 +150,7 @@ STEADY = frozenset(
     """CONST CONST_WEAK CONTENTS TYPE_OF DICT_ATTR SLOT TYPE_ATTR LIST_ITEM TUPLE_ITEM DICT_ITEM FUNC_CODE FUNC_DEFAULTS
     FUNC_KWDEFAULTS FUNC_CLOSURE FUNC_GLOBALS FUNC_NAME FUNC_QUALNAME METHOD_FUNC METHOD_SELF TYPE_IS TYPE_IS_WEAK IS IS_WEAK
     IS_NOT EQ_INT EQ_STR EQ_BYTES EQ_FLOAT EQ_COMPLEX INT_IN LEN LEN_AT_LEAST HAS_KEY NO_KEY DICT_KEYS DICT_KEY_SET INSTANCE_KEYS
-    NO_DICT_ATTR SLOT_EMPTY CELL_EMPTY TYPE_ATTR_IS TYPE_ATTR_ABSENT SAME_DICT SAME_ATTRS SAME_TYPE HELD""".split()
+    NO_DICT_ATTR SLOT_EMPTY CELL_EMPTY TYPE_ATTR_IS TYPE_ATTR_ABSENT TYPE_ORDER TYPE_FLAGS SAME_DICT SAME_ATTRS SAME_TYPE HELD""".split()
 )
 """rows that a snapshot can stand for"""
 

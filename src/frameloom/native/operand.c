@@ -176,6 +176,15 @@ prepare_dimensions(Instruction *instruction)
 }
 
 static int
+prepare_flags(Instruction *instruction)
+{
+    PyObject *flags;
+    return prepare_pair(instruction, &flags) && (PyLong_CheckExact(flags) || wrong("an int"))
+        && parse_bound(instruction->key.object, 0, &instruction->extra.number)
+        && parse_bound(flags, 0, &instruction->second);
+}
+
+static int
 prepare_attribute(Instruction *instruction)
 {
     return prepare_pair(instruction, &instruction->extra.other) && prepare_name(instruction);
@@ -256,6 +265,8 @@ prepare_constant(Instruction *instruction, OperandKind kind)
         return prepare_keys(instruction);
     case OPERAND_WEAK:
         return PyWeakref_CheckRefExact(constant) || wrong("a weakref.ref");
+    case OPERAND_CLASSES:
+        return PyTuple_CheckExact(constant) || wrong("a tuple of classes");
     case OPERAND_TYPE:
         return PyType_Check(constant) || wrong("a type");
     case OPERAND_MEMBER:
@@ -280,6 +291,8 @@ prepare_constant(Instruction *instruction, OperandKind kind)
         return prepare_payload(constant);
     case OPERAND_RANGE:
         return prepare_range(instruction);
+    case OPERAND_FLAGS:
+        return prepare_flags(instruction);
     case OPERAND_ATTRIBUTE:
         return prepare_attribute(instruction);
     case OPERAND_TENSOR:

@@ -450,6 +450,8 @@ see_row(Witness *witness, const Instruction *row)
     case OP_TYPE_ATTR:
     case OP_TYPE_ATTR_IS:
     case OP_TYPE_ATTR_ABSENT:
+    case OP_TYPE_ORDER:
+    case OP_TYPE_FLAGS:
         return see_class_attribute(witness, row);
     case OP_LEN:
     case OP_LEN_AT_LEAST:

@@ -23,8 +23,8 @@ from frameloom.rules.mappingproxy import class_entry, class_namespace
 from frameloom.symbolic.layouts import cell
 from frameloom.symbolic.layouts.cell import CellBody
 from frameloom.symbolic.layouts.super_ import SuperBody
-from frameloom.symbolic.real import flags_of, mro_of, stands_on
-from frameloom.symbolic.observe import HEAP_TYPE
+from frameloom.symbolic.real import flags_of, stands_on
+from frameloom.symbolic.guards import HEAP_TYPE
 from frameloom.symbolic.reading import Reading
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, UNBOUND, Const, Obj, Value, boolean
@@ -60,14 +60,14 @@ def type_call(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value
 @methods(type, "__instancecheck__")
 def type_instancecheck(m: Machine, cls: Value, obj: Value, /) -> Value:
     known = m.observe.known(cls)
-    return boolean(known in mro_of(obj.cls) or classes._class_attribute_says(m, obj, known))
+    return boolean(m.observe.is_subtype(obj.cls, known) or classes._class_attribute_says(m, obj, known))
 
 
 @methods(type, "__subclasscheck__")
 def type_subclasscheck(m: Machine, cls: Value, sub: Value, /) -> Value:
     if not issubclass(sub.cls, type):
         raise m.error(TypeError, "issubclass() arg 1 must be a class")
-    return boolean(m.observe.known(cls) in mro_of(m.observe.known(sub)))
+    return boolean(m.observe.is_subtype(m.observe.known(sub), m.observe.known(cls)))
 
 
 @methods(type, "__getattribute__")
@@ -237,12 +237,12 @@ def _of_frame(m: Machine, frame: Frame) -> tuple[Value, Value]:
 def _owner(m: Machine, start: Value, obj: Value) -> Value:
     """The class whose resolution order is walked."""
     cls = m.observe.known(start)
-    if issubclass(obj.cls, type) and cls in mro_of(m.observe.known(obj)):
+    if issubclass(obj.cls, type) and m.observe.is_subtype(m.observe.known(obj), cls):
         return obj
-    if cls in mro_of(obj.cls):
+    if m.observe.is_subtype(obj.cls, cls):
         return class_of(m, obj)
     said = get_attribute(m, obj, "__class__")
-    if issubclass(said.cls, type) and cls in mro_of(m.observe.known(said)):
+    if issubclass(said.cls, type) and m.observe.is_subtype(m.observe.known(said), cls):
         return said
     raise m.error(TypeError, "super(type, obj): obj must be an instance or subtype of type")
 

@@ -18,7 +18,7 @@ from frameloom.interpreter.operators import truth
 from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import function, methods, wrong_receiver
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.real import mro_of, stands_on
+from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, FALSE, NONE, Const, Obj, Value, boolean
 
@@ -144,10 +144,10 @@ def _require_fit(m: Machine, found: Value, receiver: Value | None, owner: Value)
     descriptor = found.value
     if found.cls is types.ClassMethodDescriptorType:
         cls = receiver.cls if _is_none(owner) else m.observe.known(owner)
-        if not stands_on(cls, type) or descriptor.__objclass__ not in mro_of(cls):
+        if not stands_on(cls, type) or not m.observe.is_subtype(cls, descriptor.__objclass__):
             name = cls.__name__ if stands_on(cls, type) else owner.cls.__name__
             raise m.error(TypeError, f"descriptor '{descriptor.__name__}' requires a subtype of {name}")
-    elif receiver is not None and descriptor.__objclass__ not in mro_of(receiver.cls):
+    elif receiver is not None and not m.observe.is_subtype(receiver.cls, descriptor.__objclass__):
         raise m.error(TypeError, wrong_receiver(descriptor.__objclass__, descriptor.__name__, receiver.cls, False))
 
 

@@ -14,7 +14,6 @@ from frameloom.rules.define import methods
 from frameloom.rules.exception_ import stop_init
 from frameloom.rules.exception_ import new as new_exception
 from frameloom.symbolic.layouts.generator import GeneratorBody
-from frameloom.symbolic.real import is_subtype
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Value, boolean
 
@@ -87,7 +86,7 @@ def _thrown(m: Machine, kind: Value, value: Value) -> Value:
         raise m.error(
             TypeError, f"exceptions must be classes or instances deriving from BaseException, not {kind.cls.__name__}"
         )
-    if is_subtype(value.cls, cls):
+    if m.observe.is_subtype(value.cls, cls):
         return value
     if _is_none(value):
         return m.invoke(kind, [], {})
@@ -137,7 +136,7 @@ def _raise_in_delegate(m: Machine, generator: Value, inner: Value, signal: Symbo
 
 
 def _give_to(m: Machine, inner: Value, signal: SymbolicRaise) -> Value:
-    if issubclass(signal.value.cls, GeneratorExit):
+    if m.observe.is_subtype(signal.value.cls, GeneratorExit):
         close_ = _method(m, inner, "close")
         if close_ is not None:
             m.invoke(close_, [], {})
@@ -174,7 +173,7 @@ def close(m: Machine, generator: Value, /) -> Value:
 
 
 def _closed(m: Machine, signal: SymbolicRaise) -> Value:
-    if issubclass(signal.value.cls, GeneratorExit):
+    if m.observe.is_subtype(signal.value.cls, GeneratorExit):
         return NONE
     if issubclass(signal.value.cls, StopIteration):
         return get_attribute(m, signal.value, "value") if CLOSE_GIVES_RESULT else NONE

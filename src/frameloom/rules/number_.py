@@ -201,7 +201,7 @@ def divided(m: Machine, a: Value, b: Value, /) -> Value:
     if is_host(a) or is_host(b):
         return m.tuple([binary(m, "//", a, b), binary(m, "%", a, b)])
     tries = [(a, "__divmod__", b), (b, "__rdivmod__", a)]
-    if b.cls is not a.cls and is_subtype(b.cls, a.cls):
+    if b.cls is not a.cls and m.observe.is_subtype(b.cls, a.cls):
         tries.reverse()
     for receiver, name, other in tries:
         slot = m.observe.type_lookup(receiver.cls, name)

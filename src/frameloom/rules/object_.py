@@ -29,7 +29,7 @@ from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.layouts import dict_
 from frameloom.symbolic.layouts.attributes import c_slot
 from frameloom.symbolic.layouts.base import storage_base
-from frameloom.symbolic.real import mro_of, namespace_of, stands_on
+from frameloom.symbolic.real import namespace_of, stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, TRUE, Const, Node, Obj, Value, boolean
 
@@ -236,10 +236,10 @@ def _default_state(m: Machine, obj: Value, required: bool) -> Value:
     if attributes is not None and _is_filled(m, attributes):
         state = instance_dictionary(m, obj)
     remembered = namespace_of(obj.cls).get("__slotnames__")
-    if remembered is not None and list(remembered) != slot_names(obj.cls):
+    if remembered is not None and list(remembered) != slot_names(m, obj.cls):
         raise GraphBreak("FL102", f"state of a {obj.cls.__qualname__}, which names its slots itself")
     slots = {}
-    for name in slot_names(obj.cls):
+    for name in slot_names(m, obj.cls):
         found = part_of(m, obj, m.observe.peek_type(obj.cls, name))
         if found is not ABSENT:
             slots[name] = found
@@ -251,10 +251,10 @@ def _is_filled(m: Machine, body: Any) -> bool:
     return any(value is not ABSENT for _, value in body.known.values())
 
 
-def slot_names(cls: type) -> list[str]:
+def slot_names(m: Machine, cls: type) -> list[str]:
     """The names of the slots that classes written in Python added, as they are found on instances."""
     found = []
-    for base in mro_of(cls):
+    for base in m.observe.order(cls):
         if "__slots__" in namespace_of(base):
             slots = namespace_of(base)["__slots__"]
             for name in (slots,) if stands_on(slots, str) else slots:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import Any
+from typing import Any, Callable
 
 from frameloom.interpreter.attributes import get_attribute
 from frameloom.interpreter.machine import Machine
 from frameloom.rules.define import function
+from frameloom.symbolic.instance_dict import class_item
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts import dict_, list_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.payload import PayloadBody
 from frameloom.symbolic.observe import is_static
-from frameloom.symbolic.real import mro_of, namespace_of
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, Const, Node, Obj, Value
 
@@ -28,7 +28,7 @@ def print_(
     target = file
     if type(file) is Const and file.value is None:
         target = get_attribute(m, m.observe.constant(sys), "stdout")
-    if not writes_in_c(target.cls):
+    if not writes_in_c(target.cls, m.observe.peek_type):
         raise GraphBreak("FL105", f"print to a {target.cls.__qualname__}")
     shown = []
     for value in args:
@@ -46,18 +46,14 @@ def print_(
 DEFAULTS = dict(print_.__kwdefaults__)
 
 
-def writes_in_c(cls: type) -> bool:
-    """Whether the `write` and `flush` of a stream's class are C code."""
+def writes_in_c(cls: type, look_up: Callable[[type, str], Any] = class_item) -> bool:
+    """Whether the `write` and `flush` of a stream's class are C code; a trace looks them up with its observer's `peek_type`."""
     if cls is type(None):
         return True
-    return all(type(_on_class(cls, name)) in IN_C for name in ("write", "flush"))
+    return all(type(look_up(cls, name)) in IN_C for name in ("write", "flush"))
 
 
 IN_C = (types.MethodDescriptorType, types.WrapperDescriptorType)
-
-
-def _on_class(cls: type, name: str) -> Any:
-    return next((namespace_of(base)[name] for base in mro_of(cls) if name in namespace_of(base)), None)
 
 
 def as_now(m: Machine, value: Value, depth: int = 0) -> Value | None:

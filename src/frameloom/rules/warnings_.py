@@ -13,7 +13,7 @@ from frameloom.interpreter.registry import refuse
 from frameloom.rules.callers import caller
 from frameloom.rules.define import function
 from frameloom.rules.print_ import writes_in_c
-from frameloom.symbolic.real import mro_of, namespace_of, stands_on
+from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, Const, Value
 
@@ -64,11 +64,11 @@ def _is_nothing(filename: str) -> bool:
 def _category(m: Machine, message: Value, category: Value) -> type:
     """The class of the warning, whose making and text must be C code's affair."""
     kind: Any = UserWarning if _is_none(category) else m.observe.known(category)
-    if not stands_on(kind, type) or not issubclass(kind, Warning):
+    if not stands_on(kind, type) or not m.observe.is_subtype(kind, Warning):
         name = kind.__name__ if stands_on(kind, type) else category.cls.__name__
         raise m.error(TypeError, f"category must be a Warning subclass, not '{name}'")
     for name in ("__init__", "__new__", "__str__"):
-        found = next(namespace_of(base)[name] for base in mro_of(kind) if name in namespace_of(base))
+        found = m.observe.peek_type(kind, name)
         if hasattr(found, "__code__") or isinstance(found, staticmethod):
             raise GraphBreak("FL105", f"{kind.__qualname__} is made by code of its own")
     return kind
@@ -81,7 +81,7 @@ def _require_library(m: Machine) -> None:
         if m.observe.known(get_attribute(m, module, name)) is not standard:
             raise GraphBreak("FL105", f"warnings.{name} of the program's own")
     stream = get_attribute(m, m.observe.constant(sys), "stderr")
-    if not writes_in_c(stream.cls):
+    if not writes_in_c(stream.cls, m.observe.peek_type):
         raise GraphBreak("FL105", f"a warning written to a {stream.cls.__qualname__}")
 
 

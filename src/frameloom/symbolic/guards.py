@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import struct
 import types
+import weakref
 from collections import OrderedDict
 from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.ahead import ends_after, gives
 from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
-from frameloom.symbolic.real import stands_on
+from frameloom.symbolic.real import flags_of, mro_of, stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
 
 
@@ -114,6 +115,19 @@ def _type_attribute_absent(cls: type, name: str) -> bool:
     return class_item(cls, name) is MISSING
 
 
+def class_order(cls: type) -> tuple:
+    """The classes along which a class looks attributes up: static ones themselves, others by weak references."""
+    return tuple(weakref.ref(base) if flags_of(base) & HEAP_TYPE else base for base in mro_of(cls))
+
+
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that is not static, so that it can change and die
+
+
+def _class_named(entry: Any) -> str:
+    cls = entry() if type(entry) is weakref.ref else entry
+    return "a class that is gone" if cls is None else QUALNAME.__get__(cls)
+
+
 def literal(value: Any) -> str:
     """The text of a constant; of a number that has more digits than Python allows, in hexadecimal."""
     return hex(value) if type(value) is int and value.bit_length() > MOST_BITS else repr(value)
@@ -156,6 +170,12 @@ CHECKS: dict[str, Check] = {
     "NO_TYPE_ATTRIBUTE": Check(
         lambda v, name, s: _type_attribute_absent(v, name), lambda t, name: f"no {name!r} along the classes of {t}"
     ),
+    # The payload is what `class_order` makes: a guard must not keep classes of the program alive.
+    "ORDER": Check(
+        lambda v, order, s: class_order(v) == order, lambda t, order: f"{t}.__mro__ is {', '.join(map(_class_named, order))}"
+    ),
+    # The payload is (mask, flags).
+    "FLAGS": Check(lambda v, flags, s: flags_of(v) & flags[0] == flags[1], lambda t, flags: f"{t}.__flags__ & {flags[0]:#x} == {flags[1]:#x}"),
     "EMPTY_CELL": Check(lambda v, _, s: _is_empty(v), lambda t, _: f"{t} is empty"),
     # How many items an iterator over a built-in container has left: so many at least, or just so many.
     "GIVES": Check(lambda v, n, s: gives(v, n), lambda t, n: f"{t} gives {n} more at least"),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any, Callable
 
 from frameloom.symbolic import kinds
 from frameloom.symbolic.domain import NOT_HANDLED
+from frameloom.symbolic.guards import HEAP_TYPE, class_order
 from frameloom.symbolic.instance_dict import MISSING, class_item
 from frameloom.symbolic.layouts import layout_of
 from frameloom.symbolic.real import flags_of, mro_of, namespace_of, stands_on
 from frameloom.symbolic.source import Missing, Source
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Node, Obj, Real, Value
 
-HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that is not static, so that its attributes can change
 
 
 class Observer:
@@ -22,6 +23,7 @@ class Observer:
         self.session = session
         self.seen: dict[int, Value] = {}
         self.type_memo: dict[tuple, Value] = {}
+        self.ordered: dict[type, bool] = {}
         self.class_writes: dict[tuple, Value] = {}
         self.constants: dict[int, Value] = {}
         self.promoted: frozenset = frozenset()  # sources of numbers that are read at run time
@@ -132,6 +134,8 @@ class Observer:
 
         known = self.seen.get(id(found))
         if known is None:
+            if can_change_class(found):
+                self.session.guard("TYPE", self.session.sources.const(found), type(found))
             known = make()
             self.session.journal.set_item(self.seen, id(found), known)
         return known
@@ -219,6 +223,24 @@ class Observer:
         self.type_lookup(cls, name)
         return class_item(cls, name)
 
+    def order(self, cls: type) -> tuple:
+        """The classes along which a class looks attributes up, `__mro__`; guarded, for whoever assigns `__bases__` changes it."""
+        if cls not in self.ordered and not is_static(cls):
+            self.session.guard("ORDER", self.session.sources.const(cls), class_order(cls))
+            self.session.journal.set_item(self.ordered, cls, True)
+        return mro_of(cls)
+
+    def is_subtype(self, cls: type, base: type) -> bool:
+        """Whether a class stands on another, past what abstract classes and metaclasses say; guarded."""
+        return cls is base or base in self.order(cls)
+
+    def flags(self, cls: type, mask: int) -> int:
+        """Those flags of a class, guarded: some say what it was registered with, or whether it is abstract."""
+        found = flags_of(cls) & mask
+        if not is_static(cls):
+            self.session.guard("FLAGS", self.session.sources.const(cls), (mask, found))
+        return found
+
     def read(self, value: Obj, step: str, key: Any = None) -> Value:
         """One step from a real object: the value found, or ABSENT; the caller guards absence."""
         real = value.real
@@ -230,6 +252,12 @@ class Observer:
         except Missing:
             return ABSENT
         return self.wrap(found, source)
+
+
+def can_change_class(found: Any) -> bool:
+    """Whether `__class__` of an object can be assigned: it is a module, or its class is not immutable (`object.__class__`)."""
+    flags = flags_of(type(found))
+    return bool(flags & HEAP_TYPE) and not flags & IMMUTABLE or stands_on(found, types.ModuleType)
 
 
 def is_static(cls: type) -> bool:

@@ -164,5 +164,6 @@ MOST_GUARDS = 30_000
 """Each takes one or two registers of the guard program, which has 65,534."""
 
 MANY_PER_SOURCE = frozenset(
-    {"HAS_KEY", "NO_KEY", "MEMBER", "NOT_MEMBER", "NO_ATTRIBUTE", "NO_TYPE_ATTRIBUTE", "SAME", "DISTINCT", "LENGTH_AT_LEAST", "CALL", "OUTCOME"}
+    {"HAS_KEY", "NO_KEY", "MEMBER", "NOT_MEMBER", "NO_ATTRIBUTE", "NO_TYPE_ATTRIBUTE", "SAME", "DISTINCT", "LENGTH_AT_LEAST", "CALL", "OUTCOME",
+     "FLAGS"}
 )

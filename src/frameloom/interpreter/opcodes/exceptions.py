@@ -11,7 +11,6 @@ from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import opcode
 from frameloom.symbolic.layouts import exception as parts, tuple_
-from frameloom.symbolic.real import is_subtype
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, TRUE, Const, Obj, Previous, Value, boolean
 
@@ -78,7 +77,7 @@ def reraise(frame: Frame, arg: int) -> None:
 def check_exc_match(frame: Frame, arg: Any) -> None:
     m = frame.session.machine
     classes = exception_classes(m, frame.stack[-1])
-    matched = any(is_subtype(frame.stack[-2].cls, cls) for cls in classes)
+    matched = any(m.observe.is_subtype(frame.stack[-2].cls, cls) for cls in classes)
     frame.stack[-1] = boolean(matched)
 
 

@@ -21,12 +21,12 @@ MAPPING_FLAG, SEQUENCE_FLAG, MATCH_SELF_FLAG = 1 << 6, 1 << 5, 1 << 22
 
 @opcode("MATCH_MAPPING")
 def match_mapping(frame: Frame, arg: Any) -> None:
-    frame.stack.append(boolean(bool(flags_of(frame.stack[-1].cls) & MAPPING_FLAG)))
+    frame.stack.append(boolean(bool(frame.session.observe.flags(frame.stack[-1].cls, MAPPING_FLAG))))
 
 
 @opcode("MATCH_SEQUENCE")
 def match_sequence(frame: Frame, arg: Any) -> None:
-    frame.stack.append(boolean(bool(flags_of(frame.stack[-1].cls) & SEQUENCE_FLAG)))
+    frame.stack.append(boolean(bool(frame.session.observe.flags(frame.stack[-1].cls, SEQUENCE_FLAG))))
 
 
 @opcode("MATCH_KEYS")
