@@ -260,6 +260,10 @@ ROWS = (
 
     # FL4: asked for by the program
     BreakKind(
+        "FL321", "operation writes across memory that it also reads",
+        "Eager torch decides whether such an operation is refused; a backend that rewrites writes would not ask.",
+        "write to a copy, or read from one"),
+    BreakKind(
         "FL401", "frameloom.graph_break() was called",
         "The program asks for a break here.",
         "remove the call when the break is no longer wanted"),

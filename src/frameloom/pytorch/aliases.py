@@ -5,6 +5,7 @@ from __future__ import annotations
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.inputs import check_apart, require_no_view
 from frameloom.pytorch.outcomes import Outcome
+from frameloom.pytorch.overlap import require_clear
 from frameloom.pytorch.state import State, View
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import INPUT, Node
@@ -28,6 +29,7 @@ def share(state: State, node: Node, argument: Node, differentiable: bool, safe: 
 def write(state: State, operation: Node, outcome: Outcome, nodes: list[Node]) -> None:
     """The operation wrote to some of its arguments: new facts for them and for those that share their storage."""
     session = state.session
+    require_clear(state, operation, outcome, nodes)
     tensors = [node for node in nodes if type(node.fact) is TensorFact]
     graded = state.grad and any(node.fact.requires_grad for node in tensors)
     roots = []
