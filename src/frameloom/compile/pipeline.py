@@ -89,7 +89,8 @@ def _made(traced: Trace, code: types.CodeType, domain: Any, started: float) -> C
         verify_code(emitted.code, [slot for _, slot in emitted.inputs])
     guards = lowering.finish([source for source, _ in emitted.inputs])
     info = EntryInfo(guards.guards, overwritten(session))
-    entry = Entry(emitted.code, guards.program, emitted.slots, info, inputs=tuple([slot for _, slot in emitted.inputs]))
+    inputs = tuple([slot for _, slot in emitted.inputs])
+    entry = Entry(emitted.code, guards.program, emitted.slots, info, inputs=inputs, depth=session.deepest)
     seconds = time.perf_counter() - started
     events.entry(code.co_qualname, seconds)
     return Capture(traced, plan, emitted.code, guards, entry, seconds)

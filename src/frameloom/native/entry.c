@@ -413,12 +413,12 @@ inputs_drop(Entry *entry, PyObject **inputs)
 static PyObject *
 entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"code", "guards", "slots", "info", "opens", "inputs", NULL};
+    static char *names[] = {"code", "guards", "slots", "info", "opens", "inputs", "depth", NULL};
     PyObject *code, *guards = Py_None, *slots = NULL, *info = Py_None, *inputs = NULL;
-    int opens = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|OO!OpO!:Entry", names, &PyCode_Type, &code,
+    int opens = 0, depth = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|OO!OpO!i:Entry", names, &PyCode_Type, &code,
                                      &guards, &PyTuple_Type, &slots, &info, &opens, &PyTuple_Type,
-                                     &inputs)) {
+                                     &inputs, &depth)) {
         return NULL;
     }
     if (guards != Py_None && Py_TYPE(guards) != &GuardProgram_Type) {
@@ -437,6 +437,7 @@ entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->info = Py_NewRef(info);
     self->patience = PATIENCE;
     self->opens = (char)opens;
+    self->depth = depth;
     if (!take_inputs(self, inputs)) {
         Py_DECREF(self);
         return NULL;
@@ -552,6 +553,7 @@ static PyMemberDef entry_members[] = {
     {"code", T_OBJECT, offsetof(Entry, code), READONLY, "the code object that runs"},
     {"guards", T_OBJECT, offsetof(Entry, guards), READONLY, "the GuardProgram, or None"},
     {"opens", T_BOOL, offsetof(Entry, opens), READONLY, "whether what it calls is looked up"},
+    {"depth", T_INT, offsetof(Entry, depth), READONLY, "calls below one another that its code stands for"},
     {"info", T_OBJECT, offsetof(Entry, info), 0, "the engine's own record"},
     {"hits", T_ULONGLONG, offsetof(Entry, hits), READONLY, "calls that ran this entry"},
     {NULL},
@@ -565,10 +567,11 @@ static PyGetSetDef entry_getset[] = {
 PyTypeObject Entry_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "frameloom.native.Entry",
-    .tp_doc = "Entry(code, guards=None, slots=(), info=None, opens=False, inputs=())\n--\n\n"
+    .tp_doc = "Entry(code, guards=None, slots=(), info=None, opens=False, inputs=(), depth=0)\n--\n\n"
               "Code to run in the place of a function's while its guards hold. slots is a tuple of\n"
               "(Slot, value); with opens, what the code calls is looked up without open_scope(). inputs\n"
-              "names the local of the code that each object gathered by the guards goes to.",
+              "names the local of the code that each object gathered by the guards goes to. An entry is passed\n"
+              "over where the recursion limit does not allow depth more calls.",
     .tp_basicsize = sizeof(Entry),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .tp_new = entry_new,

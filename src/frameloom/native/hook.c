@@ -354,6 +354,22 @@ take_answer(CodeSlot *slot, Frame *frame, PyObject *answer)
     return 1;
 }
 
+/* Whether the recursion limit allows the calls that an entry stands for. Where
+ * it does not, plain Python raises RecursionError at the right one. */
+static int
+has_room(PyThreadState *tstate, Entry *entry)
+{
+    return recursion_room(tstate) > entry->depth;
+}
+
+static PyObject *
+run_without_room(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot)
+{
+    slot->engine->stack++;
+    engine_notice(slot->engine, NOTICE_STACK);
+    return run_without_hook(thread, tstate, frame, 0, MODE_REPLAYING);
+}
+
 /* Runs the entry that the engine made for this very call. Should its guards not
  * hold any more (a backend that changed what the call looks at) the call is
  * eager. */
@@ -362,6 +378,9 @@ run_new_entry(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slo
               int handed)
 {
     PyObject **inputs;
+    if (!has_room(tstate, entry)) {
+        return run_without_room(thread, tstate, frame, slot);
+    }
     int failed = try_entry(entry, frame, &inputs);
     if (failed == -1) {
         return run_entry(thread, tstate, frame, entry, inputs, handed);
@@ -379,9 +398,7 @@ compile_and_run(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *s
 {
     if (misses != NULL && recursion_room(tstate) < recursion_for_capture(tstate)) {
         Py_DECREF(misses);
-        slot->engine->stack++;
-        engine_notice(slot->engine, NOTICE_STACK);
-        return run_without_hook(thread, tstate, frame, 0, MODE_REPLAYING);
+        return run_without_room(thread, tstate, frame, slot);
     }
     slot->engine->misses++;
     PyObject *answer = misses == NULL ? NULL : ask_engine(thread, frame, misses);
@@ -413,6 +430,11 @@ run_frame(Thread *thread, PyThreadState *tstate, Frame *frame, CodeSlot *slot, i
     Entry *entry = find_entry(slot, frame, &inputs, &misses);
     if (entry == NULL) {
         return compile_and_run(thread, tstate, frame, slot, misses, handed);
+    }
+    if (!has_room(tstate, entry)) {
+        inputs_drop(entry, inputs);
+        Py_DECREF(entry);
+        return run_without_room(thread, tstate, frame, slot);
     }
     slot->engine->hits++;
     PyObject *result = run_entry(thread, tstate, frame, entry, inputs, handed);

@@ -94,6 +94,7 @@ struct Entry {
     uint64_t hits;
     int32_t patience;        /* of the unknown calls its code makes */
     char opens;              /* what it calls is looked up from the start */
+    int depth;               /* calls below one another that its code stands for */
 };
 
 /* Entries are never changed in place: a change publishes another list, and

@@ -232,14 +232,10 @@ trampoline(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count,
         return NULL;
     }
     Thread *thread = thread_state();
-    PyThreadState *tstate = PyThreadState_Get();
-    function_credit_add(tstate, 1);
     PyObject *result = count == 1 && names == NULL && Py_TYPE(args[0]) == &Tail_Type
         ? call_inner(thread, args[0])
         : call_and_run(thread, args, count, names);
-    result = tail_run(thread, result);
-    function_credit_add(tstate, -1);
-    return result;
+    return tail_run(thread, result);
 }
 
 static PyObject *
