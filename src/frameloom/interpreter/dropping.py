@@ -6,42 +6,43 @@ A trace goes on as if the object lived until the frame ends.  That is right only
 from __future__ import annotations
 
 import gc
-import types
-import weakref
 from typing import Any
 
 from frameloom.interpreter.frame import Frame
-from frameloom.symbolic.instance_dict import MISSING, class_item
+from frameloom.symbolic.displaced import MOST_SEEN, SHARED, shows, takes_weak_references
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.source import Source
 from frameloom.symbolic.values import Lazy, Obj, Value
 
-MOST_SEEN = 100
-SHARED = (type, types.ModuleType, types.FunctionType, types.CodeType, types.BuiltinFunctionType, types.FrameType)
-"""What objects point to without keeping it alive in any way that matters here: it lives in modules."""
-
 
 def let_go(frame: Frame, slot: int) -> None:
     """A slot stops holding its value: break where that may be the end of an object whose death shows."""
-    value = frame.slots[slot]
+    if not frame.program.slots[slot].name.startswith("."):  # no name of the user's begins with a dot
+        _let_go(frame, frame.slots[slot])
+
+
+def drop(frame: Frame) -> None:
+    """The value on top of the stack is dropped: the same."""
+    value = frame.stack[-1]
+    if type(value) is Obj or type(value) is Lazy:
+        _let_go(frame, value)
+
+
+def _let_go(frame: Frame, value: Value) -> None:
     if type(value) is not Obj and type(value) is not Lazy or value.real is None or frame.parent is not None:
         return
-    real = value.real
-    source = real.source
-    if not _is_own(frame, source) or _held_elsewhere(frame, value) or frame.program.slots[slot].name.startswith("."):
-        return  # no name of the user's begins with a dot
+    source = value.real.source
+    if not _is_own(frame, source) or _held_elsewhere(frame, value):
+        return
     found = frame.session.observe.peek(value)
     if type(found) in ATOMS or stands_on(found, *SHARED) or frame.session.domain.claims(type(found)):
         return
     if _death_shows(found):
         raise GraphBreak("FL503", f"an object of class {type.__repr__(type(found))} is let go of, and its end shows")
-    if _WEAK_OFFSET.__get__(type(found)) != 0:
+    if takes_weak_references(type(found)):
         frame.session.guard("CALL", source, (_unseen, None, "nobody sees the end of {}"))
-
-
-_WEAK_OFFSET = type.__dict__["__weakrefoffset__"]
 
 
 def _is_own(frame: Frame, source: Source) -> bool:
@@ -60,13 +61,7 @@ def _held_elsewhere(frame: Frame, value: Value) -> bool:
 
 def _unseen(found: Any, _: None) -> bool:
     """The guard: no weak reference to the object is there, and its class has no finaliser."""
-    return not _shows(found)
-
-
-def _shows(found: Any) -> bool:
-    if _WEAK_OFFSET.__get__(type(found)) != 0 and weakref.getweakrefcount(found):
-        return True
-    return class_item(type(found), "__del__") is not MISSING
+    return not shows(found)
 
 
 def _death_shows(found: Any) -> bool:
@@ -77,7 +72,7 @@ def _death_shows(found: Any) -> bool:
         if id(at) in seen or type(at) in ATOMS or stands_on(at, *SHARED):
             continue
         seen.add(id(at))
-        if _shows(at):
+        if shows(at):
             return True
         waiting += gc.get_referents(at)
     return False

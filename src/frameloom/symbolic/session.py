@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from frameloom import config
+from frameloom.symbolic.displaced import require_quiet
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.graph import Operation
 from frameloom.symbolic.guards import Guard
@@ -129,6 +130,7 @@ class Session:
         """Log a mutation of `target`.  A fresh object is built from its final state, so only real ones need the row."""
         if target.real is None:
             return
+        require_quiet(self, kind, target, arguments)
         self.journal.append(self.operations, Operation(kind, target, arguments, self.where()))
         if id(target) not in self.written:
             self.journal.set_item(self.written, id(target), target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from frameloom.interpreter.dropping import drop
 from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.kinds_of_constants import code_constant
 from frameloom.interpreter.registry import opcode
@@ -17,6 +18,8 @@ def nop(frame: Frame, arg: Any) -> None:
 
 @opcode("POP_TOP")
 def pop_top(frame: Frame, arg: Any) -> None:
+    if frame.parent is None:
+        drop(frame)
     frame.stack.pop()
 
 

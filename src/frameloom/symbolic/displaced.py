@@ -1,0 +1,113 @@
+"""What a write displaces: an object whose last reference goes with it ends at that very moment in plain Python, and its end may show.
+
+In a trace it ends when the entry replays the write, behind all that the trace has read.  Where code of the program runs at its end, or
+weak references see it, the trace breaks before the write.  To break needs no guard; what was found to end quietly is not guarded.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import types
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
+from frameloom.symbolic.kinds import ATOMS
+from frameloom.symbolic.real import namespace_of, stands_on
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import Const, Value
+
+MOST_SEEN = 100
+SHARED = (type, types.ModuleType, types.FunctionType, types.CodeType, types.BuiltinFunctionType, types.FrameType)
+"""What objects point to without keeping it alive in any way that matters here: it lives in modules."""
+
+HELD_ONCE = 4
+"""References to an object that one other object holds, as counted from a local variable, where a value of the trace stands for it too."""
+
+
+def require_quiet(session: Any, kind: str, target: Value, arguments: tuple) -> None:
+    """Break where an operation on a real object displaces what does not end quietly."""
+    if kind == "told":
+        _, kind, *rest = arguments
+        arguments = tuple(rest)
+    find = DISPLACED.get(kind)
+    holder = MISSING if find is None else session.observe.peek(target)
+    if holder is MISSING:
+        return
+    waiting = [*find(holder, arguments)]
+    seen: set[int] = set()
+    while waiting and len(seen) < MOST_SEEN:
+        at = waiting.pop()
+        if type(at) in ATOMS or id(at) in seen or stands_on(at, *SHARED) or session.domain.claims(type(at)):
+            continue
+        seen.add(id(at))
+        if sys.getrefcount(at) > HELD_ONCE and id(at) not in session.observe.seen:
+            continue  # somebody else holds it
+        if shows(at):
+            raise GraphBreak("FL503", f"an object of class {type.__repr__(type(at))} is displaced, and its end shows")
+        waiting += gc.get_referents(at)
+
+
+def shows(found: Any) -> bool:
+    """Whether the end of an object itself shows: weak references to it are there, or its class has a finaliser."""
+    if takes_weak_references(type(found)) and weakref.getweakrefcount(found):
+        return True
+    return class_item(type(found), "__del__") is not MISSING
+
+
+def takes_weak_references(cls: type) -> bool:
+    """Whether there can be weak references to instances of a class."""
+    return _WEAK_OFFSET.__get__(cls) != 0
+
+
+_WEAK_OFFSET = type.__dict__["__weakrefoffset__"]
+
+
+def _of_attributes(holder: Any, arguments: tuple) -> list:
+    if stands_on(holder, type):
+        return [namespace_of(holder).get(arguments[0])]
+    return [instance_dict_item(holder, arguments[0])]
+
+
+def _of_dictionary(holder: Any, arguments: tuple) -> list:
+    key = arguments[0]
+    return [dict.get(holder, key.value)] if type(key) is Const and type(key.value) in ATOMS else [*dict.values(holder)]
+
+
+def _of_slot(holder: Any, arguments: tuple) -> list:
+    try:
+        return [arguments[0].__get__(holder, type(holder))]
+    except AttributeError:
+        return []
+
+
+def _of_cell(holder: types.CellType, arguments: tuple) -> list:
+    try:
+        return [holder.cell_contents]
+    except ValueError:
+        return []
+
+
+def _of_set(holder: Any, arguments: tuple) -> Iterable:
+    return set.__iter__(holder)
+
+
+DISPLACED: dict[str, Callable[[Any, tuple], Iterable]] = {
+    "attribute.set": _of_attributes,
+    "attribute.delete": _of_attributes,
+    "dict.set": _of_dictionary,
+    "dict.delete": _of_dictionary,
+    "dict.clear": lambda holder, arguments: [*dict.keys(holder), *dict.values(holder)],
+    "slot.set": _of_slot,
+    "slot.delete": _of_slot,
+    "cell.set": _of_cell,
+    "cell.clear": _of_cell,
+    # Positions may have shifted since the trace began: any of the items may be what goes.
+    **dict.fromkeys(("list.set", "list.delete", "list.clear", "list.replace"), lambda holder, arguments: list.__iter__(holder)),
+    **dict.fromkeys(("set.clear", "set.call", "set.discard"), _of_set),
+    **dict.fromkeys(("deque.call", "deque.replace"), lambda holder, arguments: deque.__iter__(holder)),
+}
+"""kind of an operation -> find(real object, arguments of the operation): what it may displace"""
