@@ -83,9 +83,19 @@ def storage_key(node: Node) -> int:
     return guards.storage_of(node.real.object)
 
 
+def offset_of(node: Node) -> int:
+    """Where in its storage an input begins; of other nodes the beginning."""
+    return node.real.object.storage_offset() if is_tensor(node) else 0
+
+
+def is_tensor(node: Node) -> bool:
+    """Whether a node is an input that is a tensor."""
+    return node.real is not None and isinstance(node.real.object, torch.Tensor)
+
+
 def tensors_among(nodes: list[Node]) -> list[Node]:
     """The inputs that are tensors."""
-    return [node for node in nodes if node.real is not None and isinstance(node.real.object, torch.Tensor)]
+    return [node for node in nodes if is_tensor(node)]
 
 
 def shared_and_written(state: State, tensors: list[Node]) -> frozenset[int]:

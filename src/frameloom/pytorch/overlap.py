@@ -14,12 +14,12 @@ import torch
 from frameloom.pytorch.arguments import fill
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.fakes import OperationFailed, autograd_mode, guarded_call, quiet, static_fakes
-from frameloom.pytorch.inputs import storage_key
+from frameloom.pytorch.inputs import is_tensor, offset_of, storage_key
 from frameloom.pytorch.operations import name_of
 from frameloom.pytorch.outcomes import Outcome
 from frameloom.pytorch.state import State
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import INPUT, Node
+from frameloom.symbolic.values import Node
 
 WHOLE = ...
 """The subscript that names all of a tensor"""
@@ -59,7 +59,7 @@ def _subscript(operation: Node, written: Node) -> Any:
 def _memory(state: State, node: Node) -> Any:
     """What tells the storage of a tensor from others."""
     root = state.root_of(node)
-    return storage_key(root) if root.target is INPUT and isinstance(root.real.object, torch.Tensor) else root
+    return storage_key(root) if is_tensor(root) else root
 
 
 class Place(NamedTuple):
@@ -112,7 +112,7 @@ def _root(state: State, node: Node) -> torch.Tensor:
     fact = state.entry_facts.get(node, node.fact)
     if type(fact) is not TensorFact or fact.symbolic:
         raise _Unknown
-    offset = node.real.object.storage_offset() if node.target is INPUT and isinstance(node.real.object, torch.Tensor) else 0
+    offset = offset_of(node)
     extent = 1 + offset + sum((size - 1) * stride for size, stride in zip(fact.sizes, fact.strides))
     return torch.empty(max(extent, 0), dtype=fact.dtype, device=fact.device).as_strided(fact.sizes, fact.strides, offset)
 

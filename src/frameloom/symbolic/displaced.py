@@ -37,6 +37,10 @@ def require_quiet(session: Any, kind: str, target: Value, arguments: tuple) -> N
     holder = MISSING if find is None else session.observe.peek(target)
     if holder is MISSING:
         return
+    if kind in WHOLE:
+        if id(target) in session.quiet:
+            return
+        session.journal.set_item(session.quiet, id(target), True)
     waiting = [*find(holder, arguments)]
     seen: set[int] = set()
     while waiting and len(seen) < MOST_SEEN:
@@ -111,3 +115,6 @@ DISPLACED: dict[str, Callable[[Any, tuple], Iterable]] = {
     **dict.fromkeys(("deque.call", "deque.replace"), lambda holder, arguments: deque.__iter__(holder)),
 }
 """kind of an operation -> find(real object, arguments of the operation): what it may displace"""
+
+WHOLE = frozenset(kind for kind in DISPLACED if kind.partition(".")[0] in ("list", "set", "deque"))
+"""Kinds that may displace any of an object's items: no real object changes while it is traced, so one look at them is enough."""

@@ -46,6 +46,7 @@ class Session:
         self.instructions = 0
         self.hashed = False
         self.most_instructions = config.current().trace_limit
+        self.quiet: dict[int, bool] = {}  # containers none of whose items shows its end
         self.depth = 0
         self.deepest = 0
         self.most_depth: int = min((found.levels for found in decisions if type(found) is Depth), default=MOST_DEPTH)
