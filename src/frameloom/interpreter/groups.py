@@ -79,7 +79,7 @@ def condition(m: Machine, wanted: Value) -> Matches:
         if not _is_asked(m, wanted):
             raise m.fold(ExceptionGroup("", [Exception()]).split, None) from None
         return lambda exception: truth(m, m.invoke(wanted, [exception], {})).value
-    return lambda exception: any(is_subtype(exception.cls, cls) for cls in classes)
+    return lambda exception: any(m.observe.is_subtype(exception.cls, cls) for cls in classes)
 
 
 def _takes_any_callable() -> bool:
@@ -165,7 +165,7 @@ def matched(m: Machine, exception: Value, wanted: Value, classes: tuple[type, ..
     """What `except* wanted`, which names these classes, handles of an exception, and the rest (both None for None)."""
     if type(exception) is Const:
         return NONE, NONE
-    if any(is_subtype(exception.cls, cls) for cls in classes):
+    if any(m.observe.is_subtype(exception.cls, cls) for cls in classes):
         return (exception if is_group(exception) else wrapped(m, m.tuple([exception]))), NONE
     if not is_group(exception):
         return NONE, exception
