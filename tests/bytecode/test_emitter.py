@@ -56,20 +56,12 @@ def test_calls():
         out.call_constant_under(pow, 2)
         out.load_fast("a")
         out.call_constant_before(divmod, 7)
-        out.load_fast("a")
         out.load_fast("b")
-        out.build_tuple(2)
-        out.call_with_tuple_under(divmod, Label())
-        out.begin_call(dict)
-        out.build_tuple(0)
-        out.load_const("k")
-        out.load_fast("a")
-        out.build_map(1)
-        out.call_ex(True)
-        out.build_tuple(6)
+        out.call_constant_under(abs, at=Label())
+        out.build_tuple(5)
         out.return_value()
 
-    assert made(emit)(3, 5) == (5, [5], 9, (2, 1), (0, 3), {"k": 3})
+    assert made(emit)(3, -5) == (3, [-5], 9, (2, 1), 5)
 
 
 def test_attributes_items_and_operators():

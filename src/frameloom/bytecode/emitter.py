@@ -406,10 +406,6 @@ class Emitter:
         for name, arg in version.call_with_names(argc, self._const(names)):
             self.op(name, arg)
 
-    def call_ex(self, keywords: bool = False) -> None:
-        """End a call whose arguments are a tuple and, if `keywords`, a dict above it."""
-        self.op("CALL_FUNCTION_EX", int(keywords))
-
     def call_constant_under(self, function: Any, *extra: Any, at: Label | None = None) -> None:
         """Replace the top by `function(top, *extra)`, all constants. `at` is placed at the call."""
         self.load_const(function)
