@@ -22,7 +22,7 @@ from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.iteration import dies_quietly, would_run_code
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.opcodes.exceptions import Traceback
+from frameloom.interpreter.exceptions import Traceback
 from frameloom.symbolic.layouts import layout_of
 from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.layouts.generator import GeneratorBody

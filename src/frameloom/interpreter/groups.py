@@ -10,7 +10,7 @@ from frameloom.interpreter.attributes import get_attribute, part_of, set_attribu
 from frameloom.interpreter.iteration import unpack
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import identical, truth
-from frameloom.interpreter.opcodes.exceptions import TRACEBACK, exception_classes, stand_in
+from frameloom.interpreter.exceptions import TRACEBACK, exception_classes, stand_in
 from frameloom.symbolic.layouts import exception as parts, tuple_
 from frameloom.symbolic.layouts.exception import EXCEPTIONS, MESSAGE, ExceptionBody
 from frameloom.symbolic.real import is_subtype

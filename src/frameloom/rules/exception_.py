@@ -20,7 +20,7 @@ from frameloom.interpreter.attributes import (
 from frameloom.interpreter.formatting import convert
 from frameloom.interpreter.iteration import unpack
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.opcodes.exceptions import Traceback, stand_in
+from frameloom.interpreter.exceptions import Traceback, stand_in
 from frameloom.interpreter.registry import RULES, refuse
 from frameloom.rules.define import function, methods
 from frameloom.symbolic.layouts import dict_, exception as parts, list_, tuple_

@@ -8,7 +8,7 @@ from typing import Any
 from frameloom.interpreter.attributes import get_attribute, part_of, reads, writes
 from frameloom.interpreter.iteration import adopt, result_of, resume
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.opcodes.exceptions import Traceback
+from frameloom.interpreter.exceptions import Traceback
 from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import methods
 from frameloom.rules.exception_ import stop_init

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 from frameloom.interpreter.attributes import bind_descriptor
+from frameloom.interpreter.exceptions import exception_classes, instance, set_cause, traceback_of
 from frameloom.interpreter.exits import forget_origin
 from frameloom.interpreter.frame import Frame, Link
-from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import opcode
-from frameloom.symbolic.layouts import exception as parts, tuple_
-from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
-from frameloom.symbolic.values import ABSENT, NONE, TRUE, Const, Obj, Previous, Value, boolean
+from frameloom.symbolic.signals import SymbolicRaise
+from frameloom.symbolic.values import ABSENT, NONE, Const, Previous, Value, boolean
 
 
 @opcode("RAISE_VARARGS")
@@ -27,29 +25,9 @@ def raise_varargs(frame: Frame, count: int) -> None:
     exception = instance(m, frame.stack[-count])
     if count == 2:
         cause = frame.stack[-1]
-        set_cause(m, exception, NONE if _is_none(cause) else instance(m, cause))
+        is_none = type(cause) is Const and cause.value is None
+        set_cause(m, exception, NONE if is_none else instance(m, cause))
     raise m.raising(exception)
-
-
-def _is_none(value: Value) -> bool:
-    return type(value) is Const and value.value is None
-
-
-def instance(m: Machine, value: Value) -> Value:
-    """An exception instance from what follows `raise`."""
-    if issubclass(value.cls, type):
-        cls = m.observe.known(value)
-        if issubclass(cls, BaseException):
-            value = m.invoke(value, [], {})
-    if not issubclass(value.cls, BaseException):
-        raise m.error(TypeError, "exceptions must derive from BaseException")
-    return value
-
-
-def set_cause(m: Machine, exception: Obj, cause: Value) -> None:
-    """`raise exception from cause`."""
-    parts.set_part(m.session, exception, "cause", cause)
-    parts.set_part(m.session, exception, "suppress", TRUE)
 
 
 @opcode("PUSH_EXC_INFO")
@@ -79,18 +57,6 @@ def check_exc_match(frame: Frame, arg: Any) -> None:
     classes = exception_classes(m, frame.stack[-1])
     matched = any(m.observe.is_subtype(frame.stack[-2].cls, cls) for cls in classes)
     frame.stack[-1] = boolean(matched)
-
-
-def exception_classes(m: Machine, value: Value) -> tuple[type, ...]:
-    """The classes named in an `except` clause."""
-    values = tuple_.items(m.session, value.body) if value.cls is tuple else [value]
-    classes = []
-    for item in values:
-        cls = m.observe.known(item) if issubclass(item.cls, type) else None
-        if cls is None or not issubclass(cls, BaseException):
-            raise m.error(TypeError, "catching classes that do not inherit from BaseException is not allowed")
-        classes.append(cls)
-    return tuple(classes)
 
 
 # -- with ------------------------------------------------------------------------------------------------------------
@@ -129,44 +95,3 @@ def with_except_start(frame: Frame, arg: Any) -> None:
     exception = frame.stack[-1]
     arguments = [m.observe.constant(exception.cls), exception, traceback_of(m, exception)]
     frame.stack.append(m.invoke(frame.stack[-4], arguments, {}, Link("result", len(frame.stack))))
-
-
-TRACEBACK = BaseException.__dict__["__traceback__"]
-
-
-def traceback_of(m: Machine, exception: Value) -> Value:
-    """The traceback of an exception; for one of the trace's own, a stand-in that breaks where anything is asked of it."""
-    if exception.real is not None:
-        return m.observe.read(exception, "descriptor", TRACEBACK)
-    return m.session.alloc(types.TracebackType, Traceback(exception))
-
-
-def stand_in(m: Machine, exception: Value) -> Value:
-    """The traceback of an exception that the trace made; it exists once the exception was raised."""
-    if exception.real is not None:
-        return _traceback_of_real(m, exception)
-    if type(exception.body.traceback) is Obj:
-        return exception.body.traceback
-    written = m.memory.get(("__traceback__", exception))
-    if written is not None:
-        return written
-    if not exception.body.raised:
-        return NONE
-    return m.remember(("__traceback__", exception), traceback_of(m, exception))
-
-
-def _traceback_of_real(m: Machine, exception: Value) -> Value:
-    """One that was never raised has none; any other is CPython's."""
-    found = m.observe.read(exception, "descriptor", TRACEBACK)
-    if type(found) is not Const:
-        raise GraphBreak("FL005", "the traceback of an exception")
-    return found
-
-
-class Traceback:
-    """Body of the stand-in for the traceback of an exception made by the trace."""
-
-    __slots__ = ("exception",)
-
-    def __init__(self, exception: Value) -> None:
-        self.exception = exception

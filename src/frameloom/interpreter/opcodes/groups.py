@@ -8,7 +8,7 @@ from frameloom.interpreter.exits import split_origin
 from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.groups import matched, raised_again
 from frameloom.interpreter.iteration import unpack
-from frameloom.interpreter.opcodes.exceptions import exception_classes
+from frameloom.interpreter.exceptions import exception_classes
 from frameloom.interpreter.registry import opcode
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const
