@@ -1107,15 +1107,17 @@ def test_no_leak_in_hits_misses_and_resets():
 
     def census():
         gc.collect()
-        return len(gc.get_objects()), sys.getrefcount(thing), sys.getrefcount(direct.__code__)
+        return len(gc.get_objects()), sys.getallocatedblocks()
 
     one_round()
-    before = census()
-    blocks = sys.getallocatedblocks()
+    references = sys.getrefcount(thing), sys.getrefcount(direct.__code__)
+    objects, blocks = census()
     for _ in range(50):
         one_round()
-    assert census() == before
-    assert sys.getallocatedblocks() - blocks < 100
+    assert (sys.getrefcount(thing), sys.getrefcount(direct.__code__)) == references
+    # Other threads of the process make objects as well; what is lost in a round is lost fifty times.
+    objects_now, blocks_now = census()
+    assert objects_now - objects < 25 and blocks_now - blocks < 100
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is new in 3.12")
