@@ -122,6 +122,7 @@ FUNCTIONS = [
     lambda n: (n > 2 and n < 5, n or "none", n and "some", 0 < n < 5),
     lambda n: (n * n * n * n, (n + 1) * (n - 1), n - n, n * 0),
     lambda n: getattr(n, "nothing", "default"),
+    lambda n: (n in range(4), n in range(-(10**18), 10**18, 2), range(3, 10**18, 1).count(n), range(-(2**63), 2**63, 1).count(n)),
     lambda n: (hasattr(n, "real"), hasattr(n, "append"), len(f"{n % 10}")),
     lambda n: list(zip(range(3), [n, n])) + list(enumerate([n], n % 3)) + list(map(lambda x: x + n, (1, 2))),
     guarded, converted, powers, roots, counted, matched, slotted, closed, texts, equal, sized,

@@ -38,6 +38,7 @@ def get_item(m: Machine, self: Value, key: Value, /) -> Value:
 
 @methods(range, "__contains__")
 def contains(m: Machine, self: Value, item: Value, /) -> Value:
+    item = m.settle(item)
     if type(item) is Const:
         return m.fold(range.__contains__, self.value, item.value)
     found = self.value
@@ -46,6 +47,7 @@ def contains(m: Machine, self: Value, item: Value, /) -> Value:
 
 @methods(range, "index")
 def index(m: Machine, self: Value, item: Value, /) -> Value:
+    item = m.settle(item)
     if type(item) is Const:
         return m.fold(range.index, self.value, item.value)
     for at, number in enumerate(self.value):
@@ -56,6 +58,7 @@ def index(m: Machine, self: Value, item: Value, /) -> Value:
 
 @methods(range, "count")
 def count(m: Machine, self: Value, item: Value, /) -> Value:
+    item = m.settle(item)
     if type(item) is Const:
         return m.fold(range.count, self.value, item.value)
     return Const(sum(equal(m, Const(number), item) for number in self.value))
