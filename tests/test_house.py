@@ -215,6 +215,13 @@ def test_torch_is_imported_by_its_frontend_only() -> None:
             for target, line in imports(module, KNOWN) if is_torch(target)] == []
 
 
+@pytest.mark.parametrize("folder", ["tests", "benchmarks", "examples", "docs"])
+def test_what_stands_beside_the_package_imports_no_torch_dynamo(folder: str) -> None:
+    # By text: some files are in the syntax of a later Python.
+    found = re.compile(r"^\s*(from|import)\s+torch\.(_C\.)?_dynamo\b|^\s*from\s+torch(\._C)?\s+import\s.*\b_dynamo\b", re.MULTILINE)
+    assert [str(path) for path in sorted((SRC.parent / folder).rglob("*.py")) if found.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_torch_dynamo_is_imported_by_the_backend_look_up_only() -> None:
     found = [f"{module.path}:{line}: {target}" for module in MODULES
              for target, line in imports(module, KNOWN) if is_dynamo(target)]

@@ -68,12 +68,10 @@ OPPOSITES = {
 
 def comes_out(first: Any, payload: Outcome, scope: Any) -> bool:
     """Whether the numbers of a call give the outcome."""
-    numbers = [first]
-    for source in payload.others:
-        try:
-            numbers.append(source.read(scope))
-        except Missing:
-            return False
+    try:
+        numbers = [first, *[source.read(scope) for source in payload.others]]
+    except Missing:
+        return False
     if any(type(number) is not cls for number, cls in zip(numbers, payload.classes)):
         return False
     return compiled(payload.expression)(*numbers) is payload.found

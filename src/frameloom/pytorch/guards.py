@@ -124,12 +124,10 @@ def grouping(storages: list[int]) -> tuple[int, ...]:
 
 def storages_hold(first: Any, payload: StoragePayload, scope: Any) -> bool:
     """Whether the inputs fall into the same groups by storage as they did, and overlap in those as they did."""
-    found = [first]
-    for source in payload.others:
-        try:
-            found.append(source.read(scope))
-        except Missing:
-            return False
+    try:
+        found = [first, *[source.read(scope) for source in payload.others]]
+    except Missing:
+        return False
     if not all(isinstance(tensor, torch.Tensor) for tensor in found) or grouping(list(map(storage_of, found))) != payload.groups:
         return False
     return all(place is None or place_of(tensor) == place for tensor, place in zip(found, payload.places))

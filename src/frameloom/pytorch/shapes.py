@@ -399,12 +399,10 @@ def _program(sources: int, places: dict[str, str], conditions: list[str]) -> str
 
 def sizes_hold(first: Any, payload: SizesPayload, scope: Any) -> bool:
     """Whether the sizes of a call meet the conditions."""
-    found = [first]
-    for source in payload.others:
-        try:
-            found.append(source.read(scope))
-        except Missing:
-            return False
+    try:
+        found = [first, *[source.read(scope) for source in payload.others]]
+    except Missing:
+        return False
     measured = list(map(measured_of, found))
     try:
         return None not in measured and bool(payload.holds(measured))
