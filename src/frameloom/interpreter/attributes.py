@@ -150,12 +150,18 @@ def generic_get(m: Machine, obj: Value, name: str, link: Link | None = None) -> 
 
 def own_attribute(m: Machine, obj: Value, name: str) -> Value:
     """What the instance's own dictionary holds, or ABSENT."""
+    if type(obj) is Node and name in OWN_NAMES.get(obj.cls, ()):
+        raise GraphBreak("FL103", f"attribute {name!r} of a {obj.cls.__name__} that exists at run time only")
     body = attributes_of(m, obj)
     if body is None:
         return ABSENT
     if m.session.hashed and any(type(handle) is Hashed for handle in body.known):
         raise GraphBreak("FL112", f"an object of class {obj.cls.__name__} has names that are no strings")
     return dict_.get(m.session, body, name, Const(name))
+
+
+OWN_NAMES: dict[type, frozenset[str]] = {}
+"""class of objects that code of the host makes at run time -> the names that their own dictionaries have from the start"""
 
 
 def attributes_of(m: Machine, obj: Value) -> DictBody | None:

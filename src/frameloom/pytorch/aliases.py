@@ -39,6 +39,8 @@ def write(state: State, operation: Node, outcome: Outcome, nodes: list[Node]) ->
         roots.append(root)
         if root.target is INPUT:
             check_apart(state, root)
+        if root in state.hooked and state.grad:
+            raise GraphBreak("FL308", "a tensor that a hook was put on is written to")
         if graded and node.fact.dtype.is_floating_point | node.fact.dtype.is_complex:
             _join_the_graph(state, node, root)
         session.journal.set_item(state.written, root, True)

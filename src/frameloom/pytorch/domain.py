@@ -15,6 +15,7 @@ import frameloom.pytorch.rules.checkpoint  # noqa: F401
 import frameloom.pytorch.rules.constants  # noqa: F401
 import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
+import frameloom.pytorch.rules.hooks  # noqa: F401
 import frameloom.pytorch.rules.inference  # noqa: F401
 import frameloom.pytorch.rules.modules  # noqa: F401
 import frameloom.pytorch.rules.optimizers  # noqa: F401

@@ -33,6 +33,7 @@ class State:
     tries: how many parts of the program are being tried, to be taken back whatever comes;
     recomputed: node -> the region of `checkpoint` that it is in, named by a number; regions_open: what was written to when each of
     those that are open was entered;
+    hooked: root nodes on whose storage a tensor with a hook of the trace lies;
     arrays: the real arrays of NumPy that were looked at; alarms: the nodes of truth values that are True where NumPy would warn.
     """
 
@@ -40,7 +41,7 @@ class State:
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts", "regions", "arrays",
         "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
-        "takes_numbers",
+        "takes_numbers", "hooked",
     )
 
     def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None, takes_numbers: bool = True) -> None:
@@ -59,6 +60,7 @@ class State:
         self.members: dict[Node, tuple[Node, ...]] = {}
         self.written: dict[Node, bool] = {}
         self.impure: dict[Node, bool] = {}
+        self.hooked: dict[Node, bool] = {}
         self.writes: dict[Node, tuple[Node, ...]] = {}
         self.sizes: dict[tuple, Node] = {}
         self.inputs: list[Node] = []

@@ -17,7 +17,7 @@ MEMORY = (
     "_typed_storage", "storage", "storage_type", "is_same_size", "__dlpack__", "__dlpack_device__",
 )
 STORAGE = ("set_", "resize_", "resize_as_", "_set_data", "set_data", "apply_", "map_", "map2_")
-AUTOGRAD = ("retain_grad", "_backward", "backward", "detach_", "_make_subclass")
+AUTOGRAD = ("_backward", "backward", "detach_", "_make_subclass")
 NUMPY = ("numpy", "__array__", "__array_wrap__")
 TEXT = ("__repr__", "__format__", "__str__")
 LAYOUTS = (
@@ -89,10 +89,7 @@ _refuse(
 _refuse("FL312", "torch.cuda.{}", ("synchronize", "set_device", "empty_cache", "current_stream", "stream"), torch.cuda)
 refuse("FL305", "torch functions are switched off for a while", torch._C.DisableTorchFunction, torch._C.DisableTorchFunctionSubclass)
 refuse("FL305", "operations of a tensor subclass", TENSOR.__torch_function__.__func__)
-refuse(
-    "FL308", "a hook is put on a tensor",
-    TENSOR.register_hook, TENSOR.register_post_accumulate_grad_hook, torch.autograd.graph.register_multi_grad_hook,
-)
+refuse("FL308", "a hook is put on several tensors", torch.autograd.graph.register_multi_grad_hook)
 refuse("FL306", "gradients are computed", TENSOR.backward, torch.autograd.backward, torch.autograd.grad)
 def _asks_for_groups() -> tuple:
     """The functions behind `torch.distributed.is_initialized()`: programs ask it that communicate with nobody."""

@@ -1,0 +1,62 @@
+"""Hooks on tensors: `register_hook`, `register_post_accumulate_grad_hook`, `retain_grad`, and the handles that remove hooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils.hooks import RemovableHandle
+
+from frameloom.interpreter.attributes import OWN_NAMES
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.registry import rule
+from frameloom.pytorch import attributes, hooks
+from frameloom.pytorch.facts import TensorFact
+from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.values import NONE, Node, Value
+
+OWN_NAMES[RemovableHandle] = frozenset({"hooks_dict_ref", "id", "extra_dict_ref"})
+
+
+@hooks.registers
+def put_hook(tensor: torch.Tensor, hook: Any) -> RemovableHandle:
+    """Called by compiled code."""
+    return tensor.register_hook(hook)
+
+
+@hooks.registers
+def put_hook_behind(tensor: torch.Tensor, hook: Any) -> RemovableHandle:
+    """Called by compiled code."""
+    return tensor.register_post_accumulate_grad_hook(hook)
+
+
+@hooks.registers
+def keep_gradient(tensor: torch.Tensor) -> None:
+    """Called by compiled code."""
+    tensor.retain_grad()
+
+
+@rule(torch.Tensor.register_hook)
+def _register_hook(m: Machine, self: Value, hook: Value) -> Value:
+    return hooks.put(m.session.torch, put_hook, self, hook)
+
+
+@rule(torch.Tensor.register_post_accumulate_grad_hook)
+def _register_behind(m: Machine, self: Value, hook: Value) -> Value:
+    if type(self) is Node and type(self.fact) is TensorFact and not attributes.read(m.session.torch, self, "is_leaf").value:
+        raise GraphBreak("FL308", "a hook behind the accumulation of gradients is put on a result")
+    return hooks.put(m.session.torch, put_hook_behind, self, hook)
+
+
+@rule(torch._C.TensorBase.retain_grad)
+def _retain_grad(m: Machine, self: Value) -> Value:
+    hooks.put(m.session.torch, keep_gradient, self)
+    return NONE
+
+
+@rule(RemovableHandle.remove)
+def _remove(m: Machine, self: Value) -> Value:
+    if type(self) is not Node or self.target not in hooks.REGISTERING:
+        return NotImplemented
+    hooks.remove(m.session.torch, self)
+    return NONE
