@@ -23,6 +23,8 @@ from torch.utils._pytree import tree_leaves
 
 import frameloom
 from tests.models.reference import reference
+from tests.pytorch.scripts import derivatives, loops, modules, randomness, settings, subclasses, transforms  # noqa: F401
+from tests.pytorch.scripts.row import ROWS
 from tests.pytorch import test_autocast, test_checkpoint, test_function, test_functional_call, test_hooks, test_training_step
 
 PAGE = Path(__file__).parents[2] / "docs" / "torch.md"
@@ -57,6 +59,8 @@ def features() -> Iterator[Feature]:
     for name in ("each_gradient", "forward_mode", "kernel", "numpy_random", "seeds", "subclass", "twice_derived"):
         function = getattr(test_functional_call, name)
         yield Feature("other", name, lambda wrap, f=function: wrap(f)(torch.arange(6.0).view(2, 3)))
+    for group, program in ROWS:
+        yield Feature(group, program.__name__, program)
 
 
 def checkpointed(body: Callable) -> Callable:
