@@ -77,6 +77,7 @@ class Pair:
 INDEXED = {
     "LEN", "LEN_AT_LEAST", "LIST_ITEM", "TUPLE_ITEM", "CONTENTS", "TYPE_OF", "FUNC_CODE", "FUNC_DEFAULTS", "FUNC_KWDEFAULTS",
     "FUNC_CLOSURE", "FUNC_GLOBALS", "FUNC_NAME", "FUNC_QUALNAME", "METHOD_FUNC", "METHOD_SELF", "CELL_EMPTY",
+    "FUNC_ANNOTATIONS", "TYPE_DICT", "TYPE_QUALNAME", "PLAIN_ATTRS",
 }
 
 
@@ -377,6 +378,68 @@ def test_functions(way):
         ("EQ_STR", 11, 0, "make_function.<locals>.made"), ("FUNC_GLOBALS", 0, 12, 0), ("IS", 12, 0, globals()),
     )
     assert_seen(pair, make_function, FUNCTION_WAYS[way], False)
+
+
+ANNOTATION_WAYS = {
+    "an annotation": lambda f: f.__annotations__.update(value=str),
+    "annotations": lambda f: setattr(f, "__annotations__", {"value": str}),
+    "one more": lambda f: f.__annotations__.update(other=int),
+    "none": lambda f: delattr(f, "__annotations__"),
+}
+
+
+@pytest.mark.parametrize("way", ANNOTATION_WAYS)
+def test_annotations(way):
+    def make():
+        def made(value: int):
+            return value
+
+        assert made.__annotations__
+        return made
+
+    pair = Pair(
+        ("TYPE_IS", 0, 0, types.FunctionType), ("FUNC_ANNOTATIONS", 0, 1, 0), ("TYPE_IS", 1, 0, dict), ("LEN", 1, 0, 1),
+        ("DICT_ITEM", 1, 2, "value"), ("IS", 2, 0, make().__annotations__["value"]),
+    )
+    assert_seen(pair, make, ANNOTATION_WAYS[way], False)
+
+
+NAME_WAYS = {
+    "module": lambda cls: setattr(cls, "__module__", "elsewhere"),
+    "no module": lambda cls: setattr(cls, "__module__", 5),
+    "qualified name": lambda cls: setattr(cls, "__qualname__", "Renamed"),
+}
+
+
+@pytest.mark.parametrize("way", NAME_WAYS)
+def test_names_of_classes(way):
+    pair = Pair(
+        ("TYPE_IS", 0, 0, type), ("TYPE_DICT", 0, 1, 0), ("DICT_ITEM", 1, 2, "__module__"), ("EQ_STR", 2, 0, __name__),
+        ("TYPE_QUALNAME", 0, 3, 0), ("EQ_STR", 3, 0, "Made"),
+    )
+    assert_seen(pair, lambda: type("Made", (), {"__module__": __name__}), NAME_WAYS[way], False)
+
+
+class Names(dict):
+    pass
+
+
+PLAIN_WAYS = {
+    "dictionary": lambda o: setattr(o, "__dict__", Names(a=1)),
+    "class": lambda o: setattr(o, "__class__", type("Other", (type(o),), {"__dict__": property(lambda self: {})})),
+}
+
+
+@pytest.mark.parametrize("has_dictionary", [False, True])
+@pytest.mark.parametrize("way", PLAIN_WAYS)
+def test_what_an_instance_says_its_dictionary_is(way, has_dictionary):
+    def make():
+        made = type("Derived", (type("Base", (), {}),), {})()
+        made.a = 1000
+        assert not has_dictionary or made.__dict__
+        return made
+
+    assert_seen(Pair(("PLAIN_ATTRS", 0, 0, 0), ("IS_NOT", 0, 0, None)), make, PLAIN_WAYS[way], False)
 
 
 def test_cells():

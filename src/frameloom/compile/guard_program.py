@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from frameloom.compile.guard_rows import HEAP_TYPE, LOWERINGS, Writer, python_check
+from frameloom.compile.guard_rows import HEAP_TYPE, LOWERINGS, UNREAD, Writer, python_check
 from frameloom.native import GuardProgram
 from frameloom.symbolic.guards import PLAIN_KEYS, Guard
 from frameloom.symbolic.source import Source
@@ -125,6 +125,8 @@ class Lowering:
 
     def _ask(self, source: Source) -> Asked:
         """The checks of what a source reads, but for those of its storages, which are returned."""
+        if source not in self._children and self._unread(source):
+            return Asked([], [])
         self.writer.register(source, self._blame[source])
         children = self._children.get(source, ())
         absent = [index for child in children if child.step == "dict" and self._names_only(child) for index in self._checks[child]]
@@ -140,6 +142,15 @@ class Lowering:
                 else:
                     self._check(index)
         return Asked(absent, held)
+
+    def _unread(self, source: Source) -> bool:
+        """Write the checks of what a source reads without reading it, if that can be."""
+        lowering = UNREAD.get(source.step)
+        checks = [(index, self.guards[index]) for index in self._checks.get(source, ())]
+        if lowering is None or not checks or not lowering(self.writer, source, checks):
+            return False
+        self._done.update(index for index, _ in checks)
+        return True
 
     def _storages(self, source: Source, asked: Asked) -> None:
         """What is read of the storages of what a source reads."""

@@ -16,10 +16,11 @@ from typing import Any
 
 from frameloom.native import GuardProgram
 from frameloom.native.opcodes import NUMBERS, OPCODES, STEADY
+from frameloom.rules.class_ import CLASS_TEXT
 from frameloom.symbolic.guards import CHECKS, Guard, others_of
 from frameloom.symbolic.keys import host_hashable
 from frameloom.symbolic.layouts.payload import payload_holds
-from frameloom.symbolic.real import flags_of, stands_on
+from frameloom.symbolic.real import flags_of, mro_of, namespace_of, stands_on
 from frameloom.symbolic.source import STEPS, Missing, Source
 
 HEAP_TYPE = 1 << 9
@@ -185,6 +186,61 @@ ROOTS: dict[str, Callable[[Writer, Source, int], int]] = {
 }
 
 
+# -- sources that need no reading ------------------------------------------------------------------------------------
+
+
+def _nothing_handled(writer: Writer, source: Source, checks: Sequence[tuple[int, Guard]]) -> bool:
+    """That no exception is being handled, asked of the built-in function without keeping its answer."""
+    if any(guard.check != "EQUAL" or guard.payload is not None for _, guard in checks):
+        return False
+    writer.emit("CALL0_IS", 0, 0, writer.constant((sys.exception, None)), checks[0][0])
+    return True
+
+
+def _plain_dictionary(writer: Writer, source: Source, checks: Sequence[tuple[int, Guard]]) -> bool:
+    """That an instance's `__dict__` is a dict and no object of a subclass: it need not be made for that."""
+    cls = writer.class_read(source.base)
+    if not _is_made_with_dictionary(cls) or any(guard.check != "TYPE" or guard.payload is not dict for _, guard in checks):
+        return False
+    index = checks[0][0]
+    writer.emit("PLAIN_ATTRS", writer.register(source.base, index), 0, 0, index)
+    return True
+
+
+def _is_made_with_dictionary(cls: type | None) -> bool:
+    """Whether `__dict__` of instances is what a class statement, or a type of C, makes it: modules have another."""
+    owners = map(namespace_of, () if cls is None else mro_of(cls))
+    found = next((names["__dict__"] for names in owners if "__dict__" in names), None)
+    return type(found) is types.GetSetDescriptorType
+
+
+def _text_of_class(writer: Writer, source: Source, checks: Sequence[tuple[int, Guard]]) -> bool:
+    """What `type.__repr__` says of a class made by a class statement: it is made of two names, which are looked at."""
+    if source.key is not CLASS_TEXT or not _is_made_by_statement(source.base):
+        return False
+    cls = source.base.key
+    module, name = namespace_of(cls).get("__module__"), type.__dict__["__qualname__"].__get__(cls)
+    text = f"<class '{module}.{name}'>"
+    if type(module) is not str or module == "builtins" or any((guard.check, guard.payload) != ("EQUAL", text) for _, guard in checks):
+        return False
+    index = checks[0][0]
+    base = writer.register(source.base, index)
+    own = writer.step("TYPE_DICT", base, 0, index)
+    found = writer.step("DICT_ITEM", own, writer.constant("__module__"), index), writer.step("TYPE_QUALNAME", base, 0, index)
+    for register, wanted in zip(found, (module, name)):
+        writer.emit("EQ_STR", register, 0, writer.constant(wanted), index)
+    return True
+
+
+UNREAD: dict[str, Callable[[Writer, Source, Sequence[tuple[int, Guard]]], bool]] = {
+    "handled": _nothing_handled,
+    "dict": _plain_dictionary,
+    "descriptor": _text_of_class,
+}
+"""step -> lowering of all checks on what a source reads, where they can be made without reading it; False where not.  For sources that
+no other source hangs on"""
+
+
 # -- steps -----------------------------------------------------------------------------------------------------------
 
 
@@ -227,6 +283,7 @@ def _is_made_by_statement(source: Source) -> bool:
 NAMED = {
     types.FunctionType.__dict__["__name__"]: "FUNC_NAME",
     types.FunctionType.__dict__["__qualname__"]: "FUNC_QUALNAME",
+    types.FunctionType.__dict__["__annotations__"]: "FUNC_ANNOTATIONS",
     type.__dict__["__name__"]: "TYPE_NAME",
     type.__dict__["__qualname__"]: "TYPE_QUALNAME",
 }

@@ -146,6 +146,10 @@ function_part(PyObject *object, OpcodeNumber opcode)
         return or_none(function->func_closure);
     case OP_FUNC_NAME:
         return function->func_name;
+    case OP_FUNC_ANNOTATIONS: {
+        PyObject *annotations = function->func_annotations;
+        return annotations != NULL && PyDict_Check(annotations) ? annotations : NULL;
+    }
     case OP_FUNC_QUALNAME:
         return function->func_qualname;
     default:
@@ -579,6 +583,8 @@ run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObjec
             STEP(function_part(object, OP_FUNC_NAME));
         CASE(FUNC_QUALNAME)
             STEP(function_part(object, OP_FUNC_QUALNAME));
+        CASE(FUNC_ANNOTATIONS)
+            STEP(function_part(object, OP_FUNC_ANNOTATIONS));
         CASE(TYPE_NAME)
             STEP(is_heap_type(object) ? ((PyHeapTypeObject *)object)->ht_name : NULL);
         CASE(TYPE_QUALNAME)
@@ -637,6 +643,8 @@ run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObjec
             CHECK(instance_keys_are(object, key->object));
         CASE(NO_DICT_ATTR)
             CHECK(attribute_look(object, key, &value) == LOOK_ABSENT);
+        CASE(PLAIN_ATTRS)
+            CHECK(attributes_are_plain(object));
         CASE(SLOT_EMPTY)
             PyObject **slot = member_slot(instruction, object);
             CHECK(slot != NULL && *slot == NULL && !instruction->second);

@@ -84,6 +84,7 @@ OPCODES = (
     Opcode("FUNC_GLOBALS", "step", "none", "its globals dict"),
     Opcode("FUNC_NAME", "step", "none", "its name"),
     Opcode("FUNC_QUALNAME", "step", "none", "its qualified name"),
+    Opcode("FUNC_ANNOTATIONS", "step", "none", "its annotations, a dict; fails when nobody has asked for them yet"),
     Opcode("TYPE_NAME", "step", "none", "name of a class made by a class statement; fails for others"),
     Opcode("TYPE_QUALNAME", "step", "none", "qualified name of such a class"),
     Opcode("METHOD_FUNC", "step", "none", "function of a bound method"),
@@ -113,6 +114,7 @@ OPCODES = (
     Opcode("ODICT_KEYS", "check", "keys", "keys of an OrderedDict in its own order, if they are plain (see above); constant: a tuple"),
     Opcode("INSTANCE_KEYS", "check", "keys", "names in an instance's own dict or inline values, all and in order; a tuple"),
     Opcode("NO_DICT_ATTR", "check", "name", "attribute not in the instance's own dict or inline values; fails for types"),
+    Opcode("PLAIN_ATTRS", "check", "none", "an instance, no module, whose `__dict__` is exactly a dict, or not made yet"),
     Opcode("SLOT_EMPTY", "check", "member", "nothing in the slot of a member descriptor"),
     Opcode("CELL_EMPTY", "check", "none", "a cell without contents"),
     Opcode("TYPE_ATTR_IS", "check", "attribute", "a type finds this object along its MRO; constant (name, object)"),
@@ -148,9 +150,10 @@ NUMBERS = {opcode.name: number for number, opcode in enumerate(OPCODES)}
 KINDS = ("root", "step", "check", "pair", "test", "memory", "end", "snapshot", "taken")
 STEADY = frozenset(
     """CONST CONST_WEAK CONTENTS TYPE_OF DICT_ATTR SLOT TYPE_ATTR LIST_ITEM TUPLE_ITEM DICT_ITEM FUNC_CODE FUNC_DEFAULTS
-    FUNC_KWDEFAULTS FUNC_CLOSURE FUNC_GLOBALS FUNC_NAME FUNC_QUALNAME METHOD_FUNC METHOD_SELF TYPE_IS TYPE_IS_WEAK IS IS_WEAK
+    FUNC_KWDEFAULTS FUNC_CLOSURE FUNC_GLOBALS FUNC_NAME FUNC_QUALNAME FUNC_ANNOTATIONS TYPE_DICT TYPE_NAME
+    TYPE_QUALNAME METHOD_FUNC METHOD_SELF TYPE_IS TYPE_IS_WEAK IS IS_WEAK
     IS_NOT EQ_INT EQ_STR EQ_BYTES EQ_FLOAT EQ_COMPLEX INT_IN LEN LEN_AT_LEAST HAS_KEY NO_KEY DICT_KEYS DICT_KEY_SET INSTANCE_KEYS
-    NO_DICT_ATTR SLOT_EMPTY CELL_EMPTY TYPE_ATTR_IS TYPE_ATTR_ABSENT TYPE_ORDER TYPE_FLAGS SAME_DICT SAME_ATTRS SAME_TYPE HELD""".split()
+    NO_DICT_ATTR PLAIN_ATTRS SLOT_EMPTY CELL_EMPTY TYPE_ATTR_IS TYPE_ATTR_ABSENT TYPE_ORDER TYPE_FLAGS SAME_DICT SAME_ATTRS SAME_TYPE HELD""".split()
 )
 """rows that a snapshot can stand for"""
 

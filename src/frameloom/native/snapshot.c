@@ -291,6 +291,18 @@ see_attributes(Witness *witness, const Instruction *row)
     return !PyODict_Check(*place) && see(witness, place) && see_dict(witness, *place, row);
 }
 
+/* That `__dict__` is what CPython makes of it is said by the class, as it is now. */
+static int
+see_plain_attributes(Witness *witness, const Instruction *row)
+{
+    PyObject *object = witness->registers[row->source];
+    const void *state = type_state_place(Py_TYPE(object));
+    PyObject *const *place = instance_dict_place(object);
+    return look_into(witness, row->source) && see(witness, &object->ob_type)
+        && state != NULL && see(witness, state) && see(witness, &Py_TYPE(object)->tp_flags)
+        && place != NULL && see(witness, place) && (*place == NULL || see(witness, &(*place)->ob_type));
+}
+
 /* ---- classes ---- */
 
 static int
@@ -441,6 +453,8 @@ see_row(Witness *witness, const Instruction *row)
     case OP_NO_DICT_ATTR:
     case OP_INSTANCE_KEYS:
         return see_attributes(witness, row);
+    case OP_PLAIN_ATTRS:
+        return see_plain_attributes(witness, row);
     case OP_DICT_ITEM:
     case OP_HAS_KEY:
     case OP_NO_KEY:
@@ -481,6 +495,14 @@ see_row(Witness *witness, const Instruction *row)
         return see_pointer(witness, row, &function->func_name);
     case OP_FUNC_QUALNAME:
         return see_pointer(witness, row, &function->func_qualname);
+    case OP_FUNC_ANNOTATIONS:
+        return see_pointer(witness, row, &function->func_annotations);
+    case OP_TYPE_DICT:
+        return see_pointer(witness, row, &((PyTypeObject *)object)->tp_dict);
+    case OP_TYPE_NAME:
+        return see_pointer(witness, row, &((PyHeapTypeObject *)object)->ht_name);
+    case OP_TYPE_QUALNAME:
+        return see_pointer(witness, row, &((PyHeapTypeObject *)object)->ht_qualname);
     case OP_METHOD_FUNC:
         return see_constant_pointer(witness, row, &((PyMethodObject *)object)->im_func);
     case OP_METHOD_SELF:

@@ -458,9 +458,51 @@ storage_length(PyObject *object)
     return -1;
 }
 
+/* ---- what `__dict__` is ---- */
+
+static PyObject *dict_name;
+static getter class_statement_dict;  /* what a class statement gives a class for `__dict__` */
+
+static int
+is_dict_descriptor(PyObject *descriptor, PyObject *object)
+{
+    if (descriptor == NULL || Py_TYPE(descriptor) != &PyGetSetDescr_Type
+        || !PyObject_TypeCheck(object, PyDescr_TYPE(descriptor))) {
+        return 0;
+    }
+    getter get = ((PyGetSetDescrObject *)descriptor)->d_getset->get;
+    return get == class_statement_dict || get == PyObject_GenericGetDict;
+}
+
+int
+attributes_are_plain(PyObject *object)
+{
+    if (PyType_Check(object) || !is_dict_descriptor(_PyType_Lookup(Py_TYPE(object), dict_name), object)) {
+        return 0;
+    }
+    PyObject *dict = instance_dict(object);
+    return dict == NULL || PyDict_CheckExact(dict);
+}
+
+static int
+dict_descriptor_setup(void)
+{
+    dict_name = PyUnicode_InternFromString("__dict__");
+    PyObject *made = PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "probe");
+    PyObject *descriptor = made == NULL || dict_name == NULL ? NULL : _PyType_Lookup((PyTypeObject *)made, dict_name);
+    if (descriptor != NULL && Py_TYPE(descriptor) == &PyGetSetDescr_Type) {
+        class_statement_dict = ((PyGetSetDescrObject *)descriptor)->d_getset->get;
+    }
+    Py_XDECREF(made);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 int
 storage_setup(void)
 {
+    if (dict_descriptor_setup() < 0) {
+        return -1;
+    }
     PyObject *collections = PyImport_ImportModule("collections");
     if (collections == NULL) {
         return -1;

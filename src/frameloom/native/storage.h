@@ -31,6 +31,9 @@ Py_ssize_t storage_length(PyObject *object);
 /* Key number index of a dict's storage, borrowed, or NULL. */
 PyObject *dict_key_at(PyObject *dict, Py_ssize_t index);
 
+/* Whether `__dict__` of an instance is its dict of attributes, exactly a dict, or
+ * one that would be made now. */
+int attributes_are_plain(PyObject *object);
 int instance_keys_are(PyObject *object, PyObject *keys);
 int dict_keys_are(PyObject *dict, PyObject *keys);
 int dict_key_set_is(PyObject *dict, PyObject *keys, const Py_hash_t *hashes);
