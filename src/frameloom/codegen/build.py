@@ -15,9 +15,9 @@ from typing import Any
 from frameloom.codegen import generators
 from frameloom.codegen.constants import EntryEmitter
 from frameloom.symbolic.layouts.attributes import fill_attributes, fill_slots
-from frameloom.symbolic.layouts import layout_of
+from frameloom.symbolic.layouts import held_by, held_by_attributes, layout_of
 from frameloom.symbolic.source import ROOTS, STEPS, Source
-from frameloom.symbolic.values import ABSENT, NULL, UNBOUND, Const, Lazy, Marker, Node, Obj, Previous, Value
+from frameloom.symbolic.values import NULL, Const, Lazy, Marker, Node, Obj, Previous, Value
 
 
 class Sequenced(Value):
@@ -367,19 +367,3 @@ def needed_by(obj: Obj) -> list[Value]:
         reached.add(whole)
         needed = [*reached.fresh, *needed]
     return needed
-
-
-def held_by(obj: Obj) -> list[Value]:
-    """The values that the parts of a fresh object hold."""
-    layout = layout_of(obj.cls)
-    held = [*layout.needs_first(obj), *layout.children(obj)]
-    if obj.attributes is not None:
-        held += held_by_attributes(obj.attributes)
-    if obj.slots:
-        held += [value for value in obj.slots.values() if value is not ABSENT and value is not UNBOUND]
-    return held
-
-
-def held_by_attributes(body: Any) -> list[Value]:
-    """The values that the part behind `__dict__` of a fresh object holds."""
-    return [part for entry in body.known.values() if entry[1] is not ABSENT for part in entry]

@@ -8,6 +8,7 @@ from typing import Any, Callable
 from frameloom.bytecode.decode import decode
 from frameloom.interpreter import attributes
 from frameloom.interpreter.binding import VARARGS, VARKEYWORDS, bind
+from frameloom.interpreter.endings import to_watch
 from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
@@ -404,6 +405,7 @@ def enter_root(m: Machine, function: types.FunctionType, code: types.CodeType, a
     session.root_globals = function.__globals__
     program = decode(code)
     frame = Frame(session, program, None, function.__globals__)
+    m.watched = to_watch(code.co_varnames, arguments, m.domain)
     for index, argument in enumerate(arguments):
         name = program.slots[index].name
         frame.slots[index] = Lazy(Real(argument, session.sources.local(name)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from frameloom.interpreter.endings import Watching
 from frameloom.interpreter.exits import break_here, land, may_be_left, pass_through
 from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.registry import HANDLERS, REFUSALS
@@ -20,7 +21,8 @@ def run(session: Any, frame: Frame) -> Any:
     session.frame = frame
     instructions = frame.program.instructions
     undo = session.journal._undo
-    handlers = HANDLERS
+    watched = session.machine.watched
+    handlers = Watching(HANDLERS, watched) if watched else HANDLERS
     count, room = 0, session.most_instructions - session.instructions
     try:
         while True:

@@ -25,6 +25,7 @@ class Machine:
         self.journal = session.journal
         self.domain = session.domain
         self.memory: dict[Any, Any] = {}
+        self.watched: frozenset[int] = frozenset()
 
     # -- memory --------------------------------------------------------------------------------------------------
     def remember(self, key: Any, value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frameloom.symbolic.layouts.base import LAYOUTS, REPLAYS, Layout, layout_of
+from frameloom.symbolic.layouts.base import LAYOUTS, REPLAYS, Layout, held_by, held_by_attributes, layout_of
 from frameloom.symbolic.layouts import (  # noqa: F401  each module registers its layouts
     attributes,
     cell,
@@ -29,4 +29,4 @@ from frameloom.symbolic.layouts import (  # noqa: F401  each module registers it
     tuple_,
 )
 
-__all__ = ["LAYOUTS", "REPLAYS", "Layout", "layout_of"]
+__all__ = ["LAYOUTS", "REPLAYS", "Layout", "held_by", "held_by_attributes", "layout_of"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.real import flags_of
-from frameloom.symbolic.values import Obj
+from frameloom.symbolic.values import ABSENT, UNBOUND, Obj, Value
 
 
 class Layout:
@@ -133,3 +133,19 @@ def _replay_told(build: Any, target: Obj, told: tuple, kind: str, *arguments: An
     """An operation on keys with a `__hash__` in Python, which is not asked again: see `keys.answers`."""
     with build.telling(told):
         REPLAYS[kind].emit(build, target, *arguments)
+
+
+def held_by(obj: Obj) -> list[Value]:
+    """The values that the parts of a fresh object hold."""
+    layout = layout_of(obj.cls)
+    held = [*layout.needs_first(obj), *layout.children(obj)]
+    if obj.attributes is not None:
+        held += held_by_attributes(obj.attributes)
+    if obj.slots:
+        held += [value for value in obj.slots.values() if value is not ABSENT and value is not UNBOUND]
+    return held
+
+
+def held_by_attributes(body: Any) -> list[Value]:
+    """The values that the part behind `__dict__` of a fresh object holds."""
+    return [part for entry in body.known.values() if entry[1] is not ABSENT for part in entry]
