@@ -59,10 +59,17 @@ def _end_shows(found: Any, domain: Any) -> bool:
         if at is not found and sys.getrefcount(at) > OF_AN_OBJECT:
             continue
         seen.add(id(at))
-        if shows(at):
+        if _asks_to_be_watched(at):
             return True
         waiting += gc.get_referents(at)
     return False
+
+
+def _asks_to_be_watched(found: Any) -> bool:
+    try:
+        return shows(found)
+    except GraphBreak:  # its class cannot be asked without running code of the program
+        return True
 
 
 class Watching(dict):
