@@ -36,9 +36,22 @@ def samples():
     return made
 
 
-@pytest.fixture(scope="module")
-def codes():
-    yield tensors.calibrate(LIBRARY, TYPES, REQUIRES_GRAD, tuple(map(probe, samples())))
+def graded():
+    leaf, parameter = torch.zeros(3, requires_grad=True), torch.nn.Parameter(torch.ones(2))
+    once = torch.zeros(5).requires_grad_().requires_grad_(False)
+    return [tensors.Graded(torch.zeros(2), False, False, False), tensors.Graded(leaf, True, True, False),
+            tensors.Graded(parameter, True, True, False), tensors.Graded(once, True, False, False),
+            tensors.Graded(leaf * 2, True, True, True), tensors.Graded(parameter.exp(), True, True, True)]
+
+
+@pytest.fixture(scope="module", params=["shim", "direct", "direct, of five dimensions", "direct, no grad"])
+def codes(request):
+    probes = samples() + ([torch.zeros(1, 2, 1, 3, 2)] if "five" in request.param else [])
+    grads = () if "no grad" in request.param else tuple(graded())
+    found = tensors.calibrate(LIBRARY, TYPES, REQUIRES_GRAD, tuple(map(probe, probes)), grads)
+    looked = native._native.tensor_look_past(tuple(probes) if "direct" in request.param else (), grads)
+    assert looked == ("direct" in request.param, "direct" in request.param and bool(grads))
+    yield found
     native.tensor_accept(None)
     native_guards.codes.cache_clear()  # the frontend calibrates again when it is asked next
 
@@ -186,3 +199,83 @@ def test_calibration_that_disagrees_is_refused():
             tensors.calibrate(LIBRARY, TYPES, "requires_grad", good)
     finally:
         tensors.calibrate(LIBRARY, TYPES, REQUIRES_GRAD, good)
+
+
+def many_shapes():
+    sizes = [(), (3,), (2, 3), (2, 3, 4), (1, 2, 3, 4), (1, 2, 1, 3, 2), (1, 2, 1, 3, 2, 1), (2, 1, 1, 1, 1, 1, 1, 2)]
+    return [torch.zeros(size, dtype=dtype) for size in sizes for dtype in (torch.float32, torch.int64)]
+
+
+def test_every_number_of_dimensions(codes):
+    made = many_shapes()
+    every = [facts(tensor, codes) for tensor in made]
+    for i, tensor in enumerate(made):
+        assert [holds(each, tensor) for each in every] == [i == j for j in range(len(made))]
+        turned = tensor.transpose(0, -1) if tensor.dim() else tensor
+        assert holds(every[i], turned) == (turned.shape == tensor.shape and turned.stride() == tensor.stride())
+
+
+def under_no_grad(act, *arguments):
+    with torch.no_grad():
+        act(*arguments)
+
+
+WAYS = {
+    "data": lambda d: setattr(d["w"], "data", torch.zeros(3, 2)),
+    "data of the same kind": lambda d: setattr(d["w"], "data", torch.zeros(2, 3)),
+    "data of another dtype": lambda d: setattr(d["w"], "data", torch.zeros(2, 3, dtype=torch.float64)),
+    "data of another layout": lambda d: setattr(d["w"], "data", torch.zeros(3, 2).t()),
+    "data of more dimensions": lambda d: setattr(d["w"], "data", torch.zeros(1, 1, 1, 1, 1, 2, 3)),
+    "set": lambda d: under_no_grad(d["w"].set_, torch.zeros(5)),
+    "resize": lambda d: (d["w"].requires_grad_(False), d["w"].resize_(6, 1)),
+    "turn": lambda d: under_no_grad(d["w"].t_),
+    "unsqueeze": lambda d: setattr(d["w"], "data", d["w"].data.unsqueeze(0)),
+    "no grad": lambda d: d["w"].requires_grad_(False),
+    "no grad and again": lambda d: d["w"].requires_grad_(False).requires_grad_(),
+    "class": lambda d: setattr(d["w"], "__class__", type("Sub", (torch.nn.Parameter,), {})),
+    "swapped": lambda d: torch.utils.swap_tensors(d["w"], torch.nn.Parameter(torch.zeros(4))),
+    "swapped for its like": lambda d: torch.utils.swap_tensors(d["w"], torch.nn.Parameter(torch.zeros(2, 3))),
+    "another": lambda d: d.update(w=torch.nn.Parameter(torch.zeros(2))),
+    "another like it": lambda d: d.update(w=torch.nn.Parameter(torch.zeros(2, 3))),
+    "none": lambda d: d.update(w=None),
+    "a plain tensor": lambda d: d.update(w=torch.zeros(2, 3)),
+    "used": lambda d: (d["w"] * 2).sum().backward(),
+    "gone": lambda d: d.pop("w"),
+}
+
+
+@pytest.mark.parametrize("with_grad", [False, True])
+@pytest.mark.parametrize("way", WAYS)
+def test_snapshots_over_tensors(codes, way, with_grad):
+    made = {"w": torch.nn.Parameter(torch.zeros(2, 3))}
+    constant = facts(made["w"], codes, **({} if with_grad else {"requires_grad": None}))
+    rows = [("DICT_ITEM", 0, 1, 0, 1), ("TENSOR", 1, 0, 1, 2), ("DICT_ITEM", 0, 2, 0, 3), ("SAME", 1, 2, 0, 4), ("TENSOR", 2, 0, 1, 5)]
+    length = len(rows) + 1
+    told = GuardProgram([("LOCAL", 0, 0, 0, 0), ("SNAPSHOT", 0, 0, length, 0), *rows, ("TAKEN", 0, 0, length, 0)], ("w", constant), (1,))
+    read = GuardProgram([("LOCAL", 0, 0, 0, 0), *rows], ("w", constant), (1,))
+    for change in (None, WAYS[way], None):
+        if change is not None:
+            change(made)
+        for _ in range(4):
+            assert told.check((made,)) == read.check((made,)), way
+            assert told.gather((made,)) is None or told.gather((made,))[0] is made["w"]
+    assert change is None and told.snapshots[0][2] > 0
+
+
+def test_views_and_results_tell_whether_they_require_grad(codes):
+    leaf = torch.zeros(2, 3, requires_grad=True)
+    with torch.no_grad():
+        quiet = leaf[:]
+    late = torch.zeros(2, 3)[:]
+    late.requires_grad_()
+    base = torch.zeros(2, 3)
+    view = base[:]
+    kinds = [leaf, quiet, late, view, leaf[:], leaf * 2, leaf.detach(), (leaf * 2).detach(), torch.zeros(2, 3).mul_(leaf)]
+    kinds.append((leaf * 1).requires_grad_())
+    for round in range(2):
+        for tensor in kinds:
+            wanted = tensor.requires_grad
+            assert holds(facts(tensor, codes, requires_grad=wanted), tensor)
+            assert not holds(facts(tensor, codes, requires_grad=not wanted), tensor)
+        base.mul_(leaf)  # the view of it requires grad from now on
+    assert view.requires_grad

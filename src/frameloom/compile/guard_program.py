@@ -99,11 +99,18 @@ class Lowering:
         asked = {root: self._ask(root) for root in arguments}
         small = [root for root in roots if root.step not in ARGUMENTS and self._sizes[root] <= FEW]
         large = [root for root in roots if root.step not in ARGUMENTS and self._sizes[root] > FEW]
+        self._same = {root: [] for root in roots}
+        for index in last:
+            root = self._root_of_both(self.guards[index])
+            if root in self._same:
+                self._same[root].append(index)
+                self._done.add(index)
         self._stretch(small)
         for root in sorted([*arguments, *large], key=self._sizes.__getitem__):
             self._stretch([root], asked.get(root))
         for index in last:
-            self._check(index)
+            if index not in self._done:
+                self._check(index)
 
     def _stretch(self, roots: list[Source], asked: Asked | None = None) -> None:
         """Everything at some roots and below them, depth first, for one snapshot.  `asked`: the root itself has been."""
@@ -116,7 +123,15 @@ class Lowering:
                 if not (source.step == "dict" and self._names_only(source)):
                     self._storages(source, self._ask(source))
                 pending.extend(reversed(self._children.get(source, ())))
+        for root in roots:
+            for index in self._same[root]:
+                self._check(index)
         self.writer.end()
+
+    def _root_of_both(self, guard: Guard) -> Source | None:
+        """The root of both sources of a guard that they read one object."""
+        root = guard.source.root() if guard.check == "SAME" else None
+        return root if root is not None and guard.payload.root() is root else None
 
     # -- one object ----------------------------------------------------------------------------------------------
     def _check(self, index: int) -> None:

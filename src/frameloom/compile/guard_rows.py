@@ -51,6 +51,7 @@ class Writer:
         self._loud_registers: set[int] = set()
         self._late_registers: set[int] = set()
         self._constant_index: dict[tuple, int] = {}
+        self.alike: dict[Any, Any] = {}
         self._next = 0
         self.classes = {guard.source: guard.payload for guard in guards if guard.check == "TYPE"}
         for guard in guards:

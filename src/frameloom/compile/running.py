@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from frameloom.native import in_compiled
-from frameloom.native.tensors import Codes, Probe, calibrate, facts
+from frameloom.native.tensors import Codes, Graded, Probe, calibrate, facts
 
-__all__ = ["Codes", "Probe", "calibrate", "facts", "in_compiled"]
+__all__ = ["Codes", "Graded", "Probe", "calibrate", "facts", "in_compiled"]

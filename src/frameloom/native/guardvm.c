@@ -701,6 +701,10 @@ run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObjec
             }
         CASE(SNAPSHOT)
             if (!owning && snapshot_holds(instruction->extra.snapshot)) {
+                int32_t failed = snapshot_tensors(instruction->extra.snapshot);
+                if (failed >= 0) {
+                    return instruction[1 + failed].guard;
+                }
                 instruction += instruction->index;
             }
         CASE(TAKEN)

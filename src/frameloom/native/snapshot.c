@@ -25,12 +25,22 @@ typedef struct {
 } Word;
 
 /* Runs of the rows without another snapshot after one that was of little use. */
+/* A tensor and what it must be still: its facts are no words of Python's. The
+ * facts of one constant are looked at in one place. */
+typedef struct {
+    PyObject *tensor;
+    const TensorFacts *facts;
+    int32_t row, constant;
+} Asked;
+
 #define LONGEST_WAIT 4095
 #define OF_USE 8
 
 struct Snapshot {
     Word *words;
     size_t count, room;
+    Asked *tensors;
+    size_t tensor_count, tensor_room;
     PyObject **atoms;        /* owned, so that no other atom takes their place */
     size_t atom_count, atom_room;
     int32_t wait, penalty;
@@ -59,6 +69,18 @@ snapshot_holds(Snapshot *snapshot)
     return 1;
 }
 
+int32_t
+snapshot_tensors(const Snapshot *snapshot)
+{
+    const Asked *asked = snapshot->tensors, *end = asked + snapshot->tensor_count;
+    for (; asked < end; asked++) {
+        if (!tensor_facts_hold(asked->facts, asked->tensor)) {
+            return asked->row;
+        }
+    }
+    return -1;
+}
+
 /* ---- taking one ---- */
 
 typedef enum { UNSEEN, FIXED, PROVEN } Standing;
@@ -67,10 +89,25 @@ typedef enum { UNSEEN, FIXED, PROVEN } Standing;
 
 typedef struct {
     Snapshot *snapshot;
+    const Instruction *first;
     PyObject **registers;
     uint8_t *standing;       /* of what is in each register */
     uint32_t recent[RECENT]; /* where a word was put, by a hash of its place */
 } Witness;
+
+/* An array with a place for one more, which may be elsewhere now; NULL where there
+ * is no memory, and then it is where it was. */
+static void *
+with_room(void *array, size_t count, size_t *room, size_t size)
+{
+    if (count < *room) {
+        return array;
+    }
+    size_t more = 2 * *room + 16;
+    void *grown = PyMem_Realloc(array, more * size);
+    *room = grown == NULL ? *room : more;
+    return grown;
+}
 
 static int
 add_word(Witness *witness, const void *place, uint64_t value)
@@ -80,15 +117,11 @@ add_word(Witness *witness, const void *place, uint64_t value)
     if (*seen < snapshot->count && snapshot->words[*seen].place == place) {
         return 1;
     }
-    if (snapshot->count == snapshot->room) {
-        size_t room = 2 * snapshot->room + 64;
-        Word *words = PyMem_Realloc(snapshot->words, room * sizeof(Word));
-        if (words == NULL) {
-            return 0;
-        }
-        snapshot->words = words;
-        snapshot->room = room;
+    Word *words = with_room(snapshot->words, snapshot->count, &snapshot->room, sizeof(Word));
+    if (words == NULL) {
+        return 0;
     }
+    snapshot->words = words;
     *seen = (uint32_t)snapshot->count;
     snapshot->words[snapshot->count++] = (Word){.place = place, .value = value};
     return 1;
@@ -105,15 +138,11 @@ static int
 own(Witness *witness, PyObject *atom)
 {
     Snapshot *snapshot = witness->snapshot;
-    if (snapshot->atom_count == snapshot->atom_room) {
-        size_t room = 2 * snapshot->atom_room + 16;
-        PyObject **atoms = PyMem_Realloc(snapshot->atoms, room * sizeof(PyObject *));
-        if (atoms == NULL) {
-            return 0;
-        }
-        snapshot->atoms = atoms;
-        snapshot->atom_room = room;
+    PyObject **atoms = with_room(snapshot->atoms, snapshot->atom_count, &snapshot->atom_room, sizeof(PyObject *));
+    if (atoms == NULL) {
+        return 0;
     }
+    snapshot->atoms = atoms;
     snapshot->atoms[snapshot->atom_count++] = Py_NewRef(atom);
     return 1;
 }
@@ -396,6 +425,42 @@ see_slot(Witness *witness, const Instruction *row)
     return see_optional_pointer(witness, row, place);
 }
 
+/* How many tensors back facts of the same constant are looked for. */
+#define SHARING 64
+
+/* What a tensor is can be told of the one that the words lead to. */
+static int
+ask_tensor(Witness *witness, const Instruction *row)
+{
+    Snapshot *snapshot = witness->snapshot;
+    Asked *tensors = with_room(snapshot->tensors, snapshot->tensor_count, &snapshot->tensor_room, sizeof(Asked));
+    if (tensors == NULL) {
+        return 0;
+    }
+    snapshot->tensors = tensors;
+    if (!fix(witness, row->source)) {
+        return 0;
+    }
+    Asked asked = {.tensor = witness->registers[row->source], .facts = row->extra.facts,
+                   .row = (int32_t)(row - witness->first), .constant = row->index};
+    for (size_t back = 1; back <= SHARING && back <= snapshot->tensor_count; back++) {
+        const Asked *other = &snapshot->tensors[snapshot->tensor_count - back];
+        if (other->constant == asked.constant) {
+            asked.facts = other->facts;
+            break;
+        }
+    }
+    snapshot->tensors[snapshot->tensor_count++] = asked;
+    return 1;
+}
+
+/* Both registers as they were: so is whether they are one. */
+static int
+see_same(Witness *witness, const Instruction *row)
+{
+    return fix(witness, row->source) && fix(witness, row->target);
+}
+
 /* Identity with an object that the program owns, or with one that lives. */
 static int
 see_identity(Witness *witness, const Instruction *row, int weakly)
@@ -453,6 +518,10 @@ see_row(Witness *witness, const Instruction *row)
     case OP_NO_DICT_ATTR:
     case OP_INSTANCE_KEYS:
         return see_attributes(witness, row);
+    case OP_TENSOR:
+        return ask_tensor(witness, row);
+    case OP_SAME:
+        return see_same(witness, row);
     case OP_PLAIN_ATTRS:
         return see_plain_attributes(witness, row);
     case OP_DICT_ITEM:
@@ -531,9 +600,9 @@ snapshot_take(Snapshot *snapshot, Instruction *first, Instruction *end, PyObject
         snapshot->wait--;
         return;
     }
-    Witness witness = {.snapshot = snapshot, .registers = registers};
+    Witness witness = {.snapshot = snapshot, .first = first, .registers = registers};
     witness.standing = PyMem_Calloc((size_t)count + 1, 1);
-    snapshot->count = 0;
+    snapshot->count = snapshot->tensor_count = 0;
     drop_atoms(snapshot);
     int all = witness.standing != NULL;
     snapshot->refused = -1;
@@ -573,6 +642,7 @@ snapshot_free(Snapshot *snapshot)
     if (snapshot != NULL) {
         drop_atoms(snapshot);
         PyMem_Free(snapshot->atoms);
+        PyMem_Free(snapshot->tensors);
         PyMem_Free(snapshot->words);
         PyMem_Free(snapshot);
     }

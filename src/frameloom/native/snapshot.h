@@ -8,6 +8,10 @@
  * registers that the rows write are too. If not the snapshot is void. */
 int snapshot_holds(Snapshot *snapshot);
 
+/* Where it holds: the first row behind SNAPSHOT that asks a tensor for what it
+ * has no more, or -1. */
+int32_t snapshot_tensors(const Snapshot *snapshot);
+
 /* The rows from first to end (its SNAPSHOT and TAKEN) have held with these
  * registers: takes their words, unless that did not pay lately. */
 void snapshot_take(Snapshot *snapshot, Instruction *first, Instruction *end,

@@ -1,4 +1,4 @@
-/* Facts of tensors, read through the C shim that torch exports.
+/* Facts of tensors, read through the C shim that torch exports, or past it.
  *
  * torch exports plain C functions for the models it compiles ahead of time.
  * They take the address of a word that points to the tensor's implementation;
@@ -7,7 +7,12 @@
  * in the implementation is found likewise. Nothing is believed that was not
  * compared with the attributes of probes first (see tensors.py), and only
  * tensors whose key set equals a probe's are ever given to the shim, which
- * answers nonsense for those it cannot describe. */
+ * answers nonsense for those it cannot describe.
+ *
+ * Five calls a tensor cost more than all else that an entry asks of a model. So
+ * the offsets at which the implementation itself keeps what the shim says are
+ * looked for, too: where all probes have it at one place and at no other, it is
+ * read there (`direct`), else through the shim. */
 #define _GNU_SOURCE
 #include "tensor.h"
 #include <dlfcn.h>
@@ -28,6 +33,22 @@ static struct {
     read_pointer sizes, strides;
     read_int32 dtype, device_type, device_index;
 } shim;
+
+/* Where an implementation keeps its facts. Sizes and strides of few dimensions
+ * lie in it; of more, behind one another in a block that the first word names. */
+static struct {
+    int ready;
+    Py_ssize_t dim, sizes, strides;
+    Py_ssize_t dtype;        /* two bytes */
+    Py_ssize_t device_type;  /* a byte, and another beside it */
+    Py_ssize_t device_index;
+    int64_t most_within;     /* the most dimensions that were seen to lie in it */
+    int64_t least_outside;   /* the fewest that were not */
+    int tells_grad;          /* what follows is known as well */
+    Py_ssize_t autograd;     /* pointer to what autograd knows, or NULL */
+    const void *table;       /* its first word where it is that of a tensor of its own, no view */
+    Py_ssize_t leaf, function;  /* in there: a byte, and a pointer; the tensor requires grad where one is set */
+} direct;
 
 /* ---- reading ---- */
 
@@ -67,7 +88,7 @@ is_accepted(uint64_t keys)
 }
 
 static int
-requires_grad_is(PyObject *tensor, int expected)
+attribute_requires_grad_is(PyObject *tensor, int expected)
 {
     PyGetSetDef *getset = ((PyGetSetDescrObject *)shim.requires_grad)->d_getset;
     PyObject *value = getset->get(tensor, getset->closure);
@@ -77,6 +98,17 @@ requires_grad_is(PyObject *tensor, int expected)
     }
     Py_XDECREF(value);
     return same;
+}
+
+static int
+requires_grad_is(PyObject *tensor, const char *implementation, int expected)
+{
+    const char *known = direct.tells_grad ? *(char *const *)(implementation + direct.autograd) : NULL;
+    if (!direct.tells_grad || (known != NULL && *(const void *const *)known != direct.table)) {
+        return attribute_requires_grad_is(tensor, expected);
+    }
+    int found = known != NULL && (known[direct.leaf] != 0 || *(void *const *)(known + direct.function) != NULL);
+    return found == expected;
 }
 
 static int
@@ -103,6 +135,53 @@ layout_holds(const TensorFacts *facts, const int64_t *sizes, const int64_t *stri
     return 1;
 }
 
+static inline int
+direct_tells(int64_t dimensions)
+{
+    return direct.ready && (dimensions <= direct.most_within || dimensions >= direct.least_outside);
+}
+
+/* The sizes in an implementation of that many dimensions, with the strides. */
+static inline const int64_t *
+direct_sizes(const char *implementation, int64_t dimensions, const int64_t **strides)
+{
+    if (dimensions <= direct.most_within) {
+        *strides = (const int64_t *)(implementation + direct.strides);
+        return (const int64_t *)(implementation + direct.sizes);
+    }
+    const int64_t *sizes = *(const int64_t *const *)(implementation + direct.sizes);
+    *strides = sizes + dimensions;
+    return sizes;
+}
+
+static inline int
+direct_facts_hold(const TensorFacts *facts, const char *implementation)
+{
+    if (*(const int64_t *)(implementation + direct.dim) != facts->dimensions
+        || *(const uint16_t *)(implementation + direct.dtype) != facts->dtype
+        || *(const int8_t *)(implementation + direct.device_type) != facts->device_type
+        || *(const int8_t *)(implementation + direct.device_index) != facts->device_index) {
+        return 0;
+    }
+    const int64_t *strides, *sizes = direct_sizes(implementation, facts->dimensions, &strides);
+    return layout_holds(facts, sizes, strides);
+}
+
+static Py_NO_INLINE int
+shim_facts_hold(const TensorFacts *facts, void *handle)
+{
+    int64_t dimensions, *sizes, *strides;
+    int32_t dtype, device_type, device_index;
+    if (shim.dim(handle, &dimensions) || dimensions != facts->dimensions
+        || shim.dtype(handle, &dtype) || dtype != facts->dtype
+        || shim.device_type(handle, &device_type) || device_type != facts->device_type
+        || shim.device_index(handle, &device_index) || device_index != facts->device_index
+        || shim.sizes(handle, &sizes) || shim.strides(handle, &strides)) {
+        return 0;
+    }
+    return layout_holds(facts, sizes, strides);
+}
+
 int
 tensor_facts_hold(const TensorFacts *facts, PyObject *object)
 {
@@ -114,17 +193,9 @@ tensor_facts_hold(const TensorFacts *facts, PyObject *object)
     if (handle == NULL || keys_of(handle) != facts->keys) {
         return 0;
     }
-    int64_t dimensions, *sizes, *strides;
-    int32_t dtype, device_type, device_index;
-    if (shim.dim(handle, &dimensions) || dimensions != facts->dimensions
-        || shim.dtype(handle, &dtype) || dtype != facts->dtype
-        || shim.device_type(handle, &device_type) || device_type != facts->device_type
-        || shim.device_index(handle, &device_index) || device_index != facts->device_index
-        || shim.sizes(handle, &sizes) || shim.strides(handle, &strides)
-        || !layout_holds(facts, sizes, strides)) {
-        return 0;
-    }
-    return facts->requires_grad < 0 || requires_grad_is(object, facts->requires_grad);
+    const char *implementation = *(char **)handle;
+    int holds = direct_tells(facts->dimensions) ? direct_facts_hold(facts, implementation) : shim_facts_hold(facts, handle);
+    return holds && (facts->requires_grad < 0 || requires_grad_is(object, implementation, facts->requires_grad));
 }
 
 int64_t
@@ -326,12 +397,265 @@ find_offset(PyObject *probes, int in_implementation)
     }
 }
 
+/* ---- past the shim ---- */
+
+typedef struct {
+    const char *implementation;
+    size_t size;             /* bytes of it that may be read */
+    int64_t dimensions;
+    const int64_t *sizes, *strides;
+    int32_t dtype, device_type, device_index;
+} Sight;                     /* of a probe: what the shim says, and where to look for it */
+
+static int
+see_probe(PyObject *tensor, Sight *sight)
+{
+    void *handle = handle_of(tensor);
+    int64_t *sizes, *strides;
+    if (handle == NULL || shim.dim(handle, &sight->dimensions) || shim.sizes(handle, &sizes)
+        || shim.strides(handle, &strides) || shim.dtype(handle, &sight->dtype)
+        || shim.device_type(handle, &sight->device_type) || shim.device_index(handle, &sight->device_index)) {
+        return 0;
+    }
+    sight->implementation = *(char **)handle;
+    sight->size = malloc_usable_size((void *)sight->implementation);
+    sight->sizes = sizes;
+    sight->strides = strides;
+    return 1;
+}
+
+static int
+has_dimensions(const Sight *sight, Py_ssize_t offset)
+{
+    return *(const int64_t *)(sight->implementation + offset) == sight->dimensions;
+}
+
+static int
+has_dtype(const Sight *sight, Py_ssize_t offset)
+{
+    return *(const uint16_t *)(sight->implementation + offset) == sight->dtype;
+}
+
+static int
+has_type_and_index(const Sight *sight, Py_ssize_t offset)
+{
+    const int8_t *place = (const int8_t *)(sight->implementation + offset);
+    return place[0] == sight->device_type && place[1] == sight->device_index;
+}
+
+static int
+has_index_and_type(const Sight *sight, Py_ssize_t offset)
+{
+    const int8_t *place = (const int8_t *)(sight->implementation + offset);
+    return place[0] == sight->device_index && place[1] == sight->device_type;
+}
+
+/* The only offset, in steps, at which all have something; -1 where there is none
+ * or more than one. */
+static Py_ssize_t
+only_offset(const Sight *sights, Py_ssize_t count, int (*has)(const Sight *, Py_ssize_t), Py_ssize_t step, size_t width)
+{
+    Py_ssize_t found = -1;
+    for (Py_ssize_t offset = 0;; offset += step) {
+        int all = 1;
+        for (Py_ssize_t i = 0; i < count; i++) {
+            if ((size_t)offset + width > sights[i].size) {
+                return found;
+            }
+            all = all && has(&sights[i], offset);
+        }
+        if (all && found >= 0) {
+            return -1;
+        }
+        found = all ? offset : found;
+    }
+}
+
+static int
+lies_within(const Sight *sight, const int64_t *numbers)
+{
+    const char *place = (const char *)numbers;
+    return place >= sight->implementation && place + sight->dimensions * 8 <= sight->implementation + sight->size;
+}
+
+/* Where sizes and strides are, which must be the same for all probes. */
+static int
+find_sizes(const Sight *sights, Py_ssize_t count)
+{
+    direct.sizes = direct.strides = -1;
+    direct.most_within = -1;
+    direct.least_outside = INT64_MAX;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const Sight *sight = &sights[i];
+        if (!lies_within(sight, sight->sizes)) {
+            direct.least_outside = Py_MIN(direct.least_outside, sight->dimensions);
+        }
+        else {
+            Py_ssize_t sizes = (char *)sight->sizes - sight->implementation;
+            Py_ssize_t strides = (char *)sight->strides - sight->implementation;
+            if (direct.sizes < 0) {
+                direct.sizes = sizes;
+                direct.strides = strides;
+            }
+            if (sizes != direct.sizes || strides != direct.strides) {
+                return 0;
+            }
+            direct.most_within = Py_MAX(direct.most_within, sight->dimensions);
+        }
+    }
+    for (Py_ssize_t i = 0; direct.sizes >= 0 && i < count; i++) {
+        const int64_t *strides, *sizes = direct_sizes(sights[i].implementation, sights[i].dimensions, &strides);
+        if (sizes != sights[i].sizes || strides != sights[i].strides) {
+            return 0;
+        }
+    }
+    return direct.sizes >= 0;
+}
+
+static int
+find_device(const Sight *sights, Py_ssize_t count)
+{
+    Py_ssize_t type_first = only_offset(sights, count, has_type_and_index, 1, 2);
+    Py_ssize_t index_first = only_offset(sights, count, has_index_and_type, 1, 2);
+    if ((type_first < 0) == (index_first < 0)) {
+        return 0;
+    }
+    direct.device_type = type_first >= 0 ? type_first : index_first + 1;
+    direct.device_index = type_first >= 0 ? type_first + 1 : index_first;
+    return 1;
+}
+
+/* Finds the facts in the implementations themselves, if that can be. */
+static int
+find_direct(const Sight *sights, Py_ssize_t count)
+{
+    direct.dim = only_offset(sights, count, has_dimensions, 8, 8);
+    direct.dtype = only_offset(sights, count, has_dtype, 2, 2);
+    return direct.dim >= 0 && direct.dtype >= 0 && find_device(sights, count) && find_sizes(sights, count);
+}
+
+/* What autograd knows of a probe: told is what its attribute requires_grad says,
+ * has_function whether an operation made it. */
+typedef struct {
+    Sight sight;
+    int has_known, told, has_function;
+} GradSight;
+
+static const char *
+known_of(const GradSight *sight)
+{
+    return *(char *const *)(sight->sight.implementation + direct.autograd);
+}
+
+static int
+find_autograd(const GradSight *sights, Py_ssize_t count)
+{
+    Py_ssize_t found = -1;
+    for (Py_ssize_t offset = 8; (size_t)offset + 8 <= sights[0].sight.size; offset += 8) {
+        int all = 1;
+        for (Py_ssize_t i = 0; all && i < count; i++) {
+            all = (*(void *const *)(sights[i].sight.implementation + offset) != NULL) == sights[i].has_known;
+        }
+        if (all && found >= 0) {
+            return 0;
+        }
+        found = all ? offset : found;
+    }
+    direct.autograd = found;
+    return found >= 0;
+}
+
+/* The place in what autograd knows where the flag is set for leaves that require
+ * grad, or the pointer for what operations made. A shared pointer is two words. */
+static Py_ssize_t
+find_in_known(const GradSight *sights, Py_ssize_t count, size_t size, int of_function)
+{
+    Py_ssize_t found = -1, step = of_function ? 8 : 1;
+    for (Py_ssize_t offset = 8; (size_t)(offset + step) <= size; offset += step) {
+        int all = 1;
+        for (Py_ssize_t i = 0; all && i < count; i++) {
+            const GradSight *sight = &sights[i];
+            if (sight->has_known && of_function) {
+                all = (*(void *const *)(known_of(sight) + offset) != NULL) == sight->has_function;
+            }
+            else if (sight->has_known) {
+                all = known_of(sight)[offset] == (sight->told && !sight->has_function);
+            }
+        }
+        if (all && found >= 0 && !(of_function && offset == found + 8)) {
+            return -1;
+        }
+        found = all && found < 0 ? offset : found;
+    }
+    return found;
+}
+
+static int
+find_grad(const GradSight *sights, Py_ssize_t count)
+{
+    if (!find_autograd(sights, count)) {
+        return 0;
+    }
+    size_t size = SIZE_MAX;
+    direct.table = NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const char *known = known_of(&sights[i]);
+        if (known != NULL) {
+            const void *table = *(const void *const *)known;
+            if (direct.table != NULL && direct.table != table) {
+                return 0;
+            }
+            direct.table = table;
+            size = Py_MIN(size, malloc_usable_size((void *)known));
+        }
+    }
+    if (direct.table == NULL) {
+        return 0;
+    }
+    direct.leaf = find_in_known(sights, count, size, 0);
+    direct.function = find_in_known(sights, count, size, 1);
+    return direct.leaf >= 0 && direct.function >= 0;
+}
+
+static PyObject *
+tensor_look_past(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *probes, *graded;
+    direct.ready = direct.tells_grad = 0;
+    if (!PyArg_ParseTuple(args, "O!O!:tensor_look_past", &PyTuple_Type, &probes, &PyTuple_Type, &graded)) {
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(probes), grads = PyTuple_GET_SIZE(graded);
+    Sight *sights = PyMem_Calloc((size_t)count + 1, sizeof(Sight));
+    GradSight *grad_sights = PyMem_Calloc((size_t)grads + 1, sizeof(GradSight));
+    int seen = shim.ready && sights != NULL && grad_sights != NULL;
+    for (Py_ssize_t i = 0; seen && i < count; i++) {
+        PyObject *tensor = PyTuple_GET_ITEM(probes, i);
+        seen = is_readable_type(Py_TYPE(tensor)) && see_probe(tensor, &sights[i]);
+    }
+    for (Py_ssize_t i = 0; seen && i < grads; i++) {
+        PyObject *tensor;
+        GradSight *sight = &grad_sights[i];
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(graded, i), "Oppp", &tensor, &sight->has_known, &sight->told, &sight->has_function)) {
+            break;
+        }
+        seen = is_readable_type(Py_TYPE(tensor)) && see_probe(tensor, &sight->sight);
+    }
+    if (!PyErr_Occurred() && seen) {
+        direct.ready = count > 0 && find_direct(sights, count);
+        direct.tells_grad = direct.ready && grads > 0 && find_grad(grad_sights, grads);
+    }
+    PyMem_Free(sights);
+    PyMem_Free(grad_sights);
+    return PyErr_Occurred() ? NULL : Py_BuildValue("(NN)", PyBool_FromLong(direct.ready), PyBool_FromLong(direct.tells_grad));
+}
+
 static PyObject *
 tensor_scan(PyObject *Py_UNUSED(module), PyObject *args)
 {
     const char *library;
     PyObject *types, *requires_grad, *probes;
-    shim.ready = 0;
+    shim.ready = direct.ready = direct.tells_grad = 0;
     Py_CLEAR(shim.accepted);
     if (!PyArg_ParseTuple(args, "sO!O!O!:tensor_scan", &library, &PyTuple_Type, &types,
                           &PyGetSetDescr_Type, &requires_grad, &PyTuple_Type, &probes)
@@ -426,6 +750,11 @@ PyMethodDef tensor_methods[] = {
      "tensor_scan(library, types, requires_grad, probes, /)\n--\n\n"
      "Finds where tensors keep what is read natively: (offset of the word, of the key set). probes is\n"
      "a tuple of (tensor, address of its implementation, key set). Raises RuntimeError."},
+    {"tensor_look_past", tensor_look_past, METH_VARARGS,
+     "tensor_look_past(probes, graded, /)\n--\n\n"
+     "Looks for what the shim says of the probes in the tensors themselves, and for what autograd knows of\n"
+     "graded: tuples of (tensor, whether autograd knows anything, its requires_grad, whether an operation\n"
+     "made it). Whether each was found. After tensor_scan."},
     {"tensor_accept", tensor_accept, METH_O,
      "tensor_accept(keys, /)\n--\n\nAllows tensors of these key sets; None: of none."},
     {"tensor_read", tensor_read, METH_O,

@@ -32,11 +32,23 @@ class Codes(NamedTuple):
     keys: frozenset[int]
 
 
-def calibrate(library: str, types: tuple[type, ...], requires_grad: Any, probes: tuple[Probe, ...]) -> Codes:
+class Graded(NamedTuple):
+    """A tensor, whether autograd keeps anything about it, what its `requires_grad` says, and whether an operation made it of others."""
+
+    tensor: Any
+    known: bool
+    requires_grad: bool
+    made: bool
+
+
+def calibrate(
+    library: str, types: tuple[type, ...], requires_grad: Any, probes: tuple[Probe, ...], graded: tuple[Graded, ...] = ()
+) -> Codes:
     """Makes TENSOR instructions usable for objects of exactly `types` with the key set of a probe.
 
     `library` is the path of the loaded library that exports the shim, `requires_grad` the C getset descriptor of that
-    attribute. Raises RuntimeError where anything read differs from what a probe says: then use PY_CHECK.
+    attribute. Where all probes have what the shim says at one place, it is read there from then on, and so is requires_grad where
+    all of `graded` say where. Raises RuntimeError where anything read differs from what a probe says: then use PY_CHECK.
     """
     _native.tensor_accept(None)
     _native.tensor_scan(library, types, requires_grad, tuple((p.tensor, p.address, p.keys) for p in probes))
@@ -52,6 +64,7 @@ def calibrate(library: str, types: tuple[type, ...], requires_grad: Any, probes:
     if len(set(dtypes.values())) != len(dtypes) or len(set(devices.values())) != len(devices):
         raise RuntimeError("two dtypes or devices were read as one")
     accepted = frozenset(probe.keys for probe in probes)
+    _native.tensor_look_past(tuple(probe.tensor for probe in probes), tuple(map(tuple, graded)))
     _native.tensor_accept(accepted)
     return Codes(dtypes, devices, accepted)
 

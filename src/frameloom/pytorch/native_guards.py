@@ -16,7 +16,7 @@ from typing import Any, Iterator
 import torch
 
 from frameloom.compile.guard_rows import OWNED_KEYS, GuardProgram, PythonCheck, lowers
-from frameloom.compile.running import Codes, Probe, calibrate, facts
+from frameloom.compile.running import Codes, Graded, Probe, calibrate, facts
 from frameloom.pytorch import guards
 from frameloom.pytorch.guards import TensorPayload
 from frameloom.symbolic.guards import Guard
@@ -36,9 +36,14 @@ def codes() -> Codes | None:
     """The numbers of a calibrated native reader, or None where there is none."""
     library = pathlib.Path(torch.__file__).with_name("lib") / LIBRARIES.get(sys.platform, "libtorch_cpu.so")
     try:
-        return calibrate(str(library), TYPES, torch._C.TensorBase.__dict__["requires_grad"], tuple(_probes()))
+        with torch.inference_mode(False):
+            return _calibrate(library)
     except (RuntimeError, OSError):
         return None
+
+
+def _calibrate(library: pathlib.Path) -> Codes:
+    return calibrate(str(library), TYPES, torch._C.TensorBase.__dict__["requires_grad"], tuple(_probes()), tuple(_graded()))
 
 
 LIBRARIES = {"linux": "libtorch_cpu.so", "darwin": "libtorch_cpu.dylib"}
@@ -47,6 +52,7 @@ LIBRARIES = {"linux": "libtorch_cpu.so", "darwin": "libtorch_cpu.dylib"}
 def _probes() -> Iterator[Probe]:
     """Tensors of all kinds that dense inputs come in."""
     kinds = [torch.zeros(2, 3, dtype=dtype) for dtype in DTYPES]
+    kinds += [torch.zeros(1, 2, 3, 1, 2), torch.zeros(3, 1, 2, 1, 1, 2, 1).movedim(0, 3)]
     grown = [torch.zeros(3, 1, 2).requires_grad_(), torch.nn.Parameter(torch.ones(4)), torch.zeros(()), torch.zeros(0, 5).T]
     flags = [torch.zeros(3, dtype=torch.complex64).conj(), torch.zeros(3, dtype=torch.complex64).conj().imag]
     with torch.inference_mode():
@@ -58,6 +64,19 @@ def _probes() -> Iterator[Probe]:
             tensor, tensor._cdata, guards.dispatch_keys(tensor), tensor.dtype, tensor.device.type,
             -1 if tensor.device.index is None else tensor.device.index, tuple(tensor.shape), tuple(tensor.stride()),
         )
+
+
+def _graded() -> Iterator[Graded]:
+    """Tensors of which autograd knows nothing, that require grad or once did, and that operations made of such."""
+    leaves = [torch.zeros(3, requires_grad=True), torch.nn.Parameter(torch.ones(2, 2)), torch.zeros((), dtype=torch.float64).requires_grad_()]
+    for tensor in (torch.zeros(2), torch.ones(4, 4), torch.zeros(2, dtype=torch.int64)):
+        yield Graded(tensor, False, False, False)
+    for leaf in leaves:
+        yield Graded(leaf, True, True, False)
+        yield Graded(torch.zeros_like(leaf).requires_grad_().requires_grad_(False), True, False, False)
+    with torch.enable_grad():
+        for made in (leaves[0] * 2, leaves[1] @ leaves[1], leaves[2].exp()):
+            yield Graded(made, True, True, True)
 
 
 def native_facts(wanted: TensorPayload) -> tuple | None:
@@ -79,7 +98,8 @@ def _tensor(writer: Any, index: int, guard: Guard) -> None:
     if constant is None:
         writer.emit("PY_CHECK", register, 0, writer.constant(PythonCheck(guard, guard.payload)), index)
     else:
-        writer.emit("TENSOR", register, 0, writer.constant(constant), index)
+        shared = writer.alike.setdefault(constant, constant)  # facts of one constant are looked at in one place
+        writer.emit("TENSOR", register, 0, writer.constant(shared), index)
 
 
 @lowers("RETURNS")
