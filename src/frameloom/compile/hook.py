@@ -141,13 +141,22 @@ class Compiler:
         if miss is not None:
             events.recompile(recompiles.report(miss, code, entries))
             self._draw(miss, misses, record)
-            domain = self.settings.domain
-            for other in recompiles.all_misses(misses, scope, domain.decides | {"EQUAL"}):
-                if other.guard.check != "EQUAL":
-                    record.decisions |= domain.decide(other.guard, other.found)
-                elif domain.varies and is_drawn(other):
-                    record.promoted.add(path_of(other.guard.source))
+            self._draw_from_all(misses, scope, record)
         return True
+
+    def _draw_from_all(self, misses: tuple, scope: Any, record: CodeRecord) -> None:
+        """Draw what follows from every guard that failed in the entry that was tried first."""
+        domain = self.settings.domain
+        decided: frozenset = frozenset()
+        for other in recompiles.all_misses(misses, scope, domain.decides | {"EQUAL"}):
+            if other.guard.check != "EQUAL":
+                decided |= domain.decide(other.guard, other.found)
+            elif domain.varies and is_drawn(other):
+                record.promoted.add(path_of(other.guard.source))
+        if decided:
+            record.decisions = record.decisions.union(
+                decided, *[domain.likely(guard, scope) for guard in recompiles.guards_of(misses, domain.decides)]
+            )
 
     def _draw(self, miss: Miss, misses: tuple, record: CodeRecord) -> None:
         try:

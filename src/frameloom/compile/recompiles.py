@@ -66,6 +66,13 @@ def _read_others(guard: Guard, scope: Scope) -> tuple:
     return tuple(found)
 
 
+def guards_of(misses: tuple, checks: frozenset[str]) -> Iterator[Guard]:
+    """The guards of these checks in the entry that was tried first, whether they hold or not."""
+    for entry, _ in misses[:1]:
+        if type(entry.info) is EntryInfo:
+            yield from [guard for guard in entry.info.guards if guard.check in checks]
+
+
 def all_misses(misses: tuple, scope: Scope, checks: frozenset[str]) -> Iterator[Miss]:
     """Every guard of these checks that fails in the entry that was tried first: what differs at once is learnt at once.
 

@@ -87,6 +87,11 @@ def is_host(value: Value) -> bool:
     return type(value) is Node and value.tape == "host"
 
 
+def is_number(value: Value) -> bool:
+    """Whether a value is a number that only running code knows, on either tape."""
+    return type(value) is Node and value.cls in NUMBERS
+
+
 def is_graph(value: Value) -> bool:
     return type(value) is Node and value.tape == "graph"
 
@@ -369,7 +374,7 @@ def identical(m: Machine, a: Value, b: Value) -> bool:
     """`a is b`, guarded where both are real."""
     if a is b:
         return True
-    if is_host(a) or is_host(b):
+    if is_number(a) or is_number(b):
         return _same_number(m, a, b)
     if type(a) is Const and type(b) is Const:
         return same_constants(a.value, b.value)
@@ -386,9 +391,9 @@ def identical(m: Machine, a: Value, b: Value) -> bool:
 
 def _same_number(m: Machine, a: Value, b: Value) -> bool:
     """Whether two values, one of them a number of the host, are one object: small whole numbers are, wherever they come from."""
-    if a.cls is not b.cls or not all(type(value) is Const or is_host(value) for value in (a, b)):
+    if a.cls is not b.cls or not all(type(value) is Const or is_number(value) for value in (a, b)):
         return False
-    found = [m.known_number(value) if is_host(value) else value for value in (a, b)]
+    found = [m.settle(value) for value in (a, b)]
     return all(type(value) is Const for value in found) and same_constants(found[0].value, found[1].value)
 
 

@@ -19,12 +19,12 @@ def known_number(m: Machine, node: Node) -> Value:
     that only running code knows."""
     if node.real is not None:
         return m.specialise(node)
-    leaves = _leaves([node])
+    leaves = leaves_of([node])
     if leaves is None:
         return node
     for leaf in leaves:
         m.specialise(leaf)
-    return Const(compiled(_expression(node, leaves))(*map(m.observe.peek_number, leaves)))
+    return Const(compiled(expression_of(node, leaves))(*map(m.observe.peek_number, leaves)))
 
 
 Machine.known_number = known_number
@@ -36,10 +36,10 @@ MOST_OUTCOMES = 16
 def known_comparison(m: Machine, function: Callable, a: Value, b: Value) -> Const | None:
     """The outcome, in this call, of a comparison with what is computed of promoted numbers: that is guarded, and not the numbers.
     None where it is not that."""
-    leaves = _leaves([a, b])
+    leaves = leaves_of([a, b])
     if not leaves:
         return None
-    expression = (function, _expression(a, leaves), _expression(b, leaves))
+    expression = (function, expression_of(a, leaves), expression_of(b, leaves))
     found = compiled(expression)(*map(m.observe.peek_number, leaves))
     if not _is_guarded(m, leaves):
         sources = [leaf.real.source for leaf in leaves]
@@ -68,7 +68,7 @@ def holds(m: Machine, function: Callable, a: Value, b: Value) -> bool | None:
     return None if found is None else found.value
 
 
-def _leaves(values: list[Value]) -> list[Node] | None:
+def leaves_of(values: list[Value]) -> list[Node] | None:
     """The promoted numbers that values are computed of, each once; None where there is anything else that is not constant."""
     found: dict[int, Node] = {}
     pending = list(values)
@@ -87,13 +87,13 @@ def _leaves(values: list[Value]) -> list[Node] | None:
     return list(found.values())
 
 
-def _expression(value: Value, leaves: list[Node]) -> Any:
+def expression_of(value: Value, leaves: list[Node]) -> Any:
     """The same as data: a function and its operands."""
     if type(value) is Const:
         return plain(value.value)
     if value.real is not None:
         return Leaf(leaves.index(value))
-    return (value.target, *[_expression(operand, leaves) for operand in value.args])
+    return (value.target, *[expression_of(operand, leaves) for operand in value.args])
 
 
 # -- which operations give a number, whatever the numbers are ----------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any, Iterator
 from frameloom.interpreter.addresses import tell_apart, tell_node_apart
 from frameloom.interpreter.iteration import QUICK, iterate, next_item, unpack
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import equal, is_graph, is_host
+from frameloom.interpreter.operators import equal, is_graph, is_number
 from frameloom.symbolic.keys import Hashed, answers, class_hashable, handle_of
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts import dict_, set_, tuple_
@@ -36,7 +36,7 @@ def key_handle(m: Machine, holder: Any, key: Value) -> Any:
         if not class_hashable(key.body.target.cls):
             raise GraphBreak("FL507", f"a weak reference to a {key.body.target.cls.__name__} as a key")
         return dict_.stored_reference(holder.body, weakref.ref(m.observe.known(key.body.target)))
-    if is_host(key):
+    if is_number(key):
         return key_handle(m, holder, Const(m.need_constant(key, "FL207", "a key known at run time only")))
     handle = _plain_handle(m, key)
     if handle is not None:
@@ -60,8 +60,23 @@ def stored_handle(m: Machine, holder: Any, handle: Any, key: Value) -> Any:
     return _met(m, holder, key, hash(handle), handle)
 
 
+def _with_known_numbers(m: Machine, key: Obj) -> Obj:
+    """A key that is a tuple, with the numbers in it that running code knows guarded by their values; the very key where there are none."""
+    items = tuple_.items(m.session, key.body)
+    known = [_with_known_number(m, item) for item in items]
+    return key if all(one is other for one, other in zip(known, items)) else m.session.alloc(key.cls, TupleBody(known))
+
+
+def _with_known_number(m: Machine, item: Value) -> Value:
+    if is_number(item):
+        return Const(m.need_constant(item, "FL207", "a key known at run time only"))
+    return _with_known_numbers(m, item) if type(item) is Obj and isinstance(item.body, TupleBody) else item
+
+
 def _plain_handle(m: Machine, key: Value) -> Any:
     """The handle of a key that needs no `__hash__` or `__eq__` written in Python, or None."""
+    if type(key) is Obj and isinstance(key.body, TupleBody):
+        key = _with_known_numbers(m, key)
     if type(key) is Obj and key.cls is frozenset:
         set_.materialise(m.session, key.body)
         plain = not any(isinstance(handle, Hashed) for handle in key.body.known)
@@ -80,7 +95,7 @@ def _plain_handle(m: Machine, key: Value) -> Any:
 def _keyed_as_base(m: Machine, key: Obj) -> bool:
     """Whether an instance of a subclass hashes and compares as the class of C that it stands on."""
     base = storage_base(key.cls)
-    return all(m.observe.peek_type(key.cls, name) is base.__dict__[name] for name in ("__hash__", "__eq__"))
+    return all(m.observe.peek_type(key.cls, name) is getattr(base, name) for name in ("__hash__", "__eq__"))
 
 
 def _met(m: Machine, holder: Any, key: Value, hashed: int, new: Any) -> Any:

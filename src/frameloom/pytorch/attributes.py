@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
+import functools
 from typing import Any, Callable
 
 import torch
 
+from frameloom.interpreter.operators import binary
 from frameloom.pytorch import aliases, gradients, inputs, record, results
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.state import State
@@ -85,9 +86,8 @@ def _itemsize(state: State, node: Node) -> Value:
 
 @getter("nbytes")
 def _nbytes(state: State, node: Node) -> Value:
-    if node.fact.symbolic:
-        raise GraphBreak("FL103", "nbytes of a tensor whose size varies")
-    return Const(math.prod(node.fact.sizes) * node.fact.dtype.itemsize)
+    sizes = [results.size_of(state, node, i) for i in range(len(node.fact.sizes))]
+    return functools.reduce(functools.partial(binary, state.session.machine, "*"), sizes, Const(node.fact.dtype.itemsize))
 
 
 @getter("requires_grad")

@@ -78,7 +78,7 @@ class TorchDomain(Domain):
         return record.apply(session.torch, CLONE, [node], {})
 
     def begin(self, session: Any) -> None:
-        session.torch = State(session, self.dynamic, inputs.number_input, self.takes_numbers)
+        session.torch = State(session, self.dynamic, inputs.number_input, shapes.number_computed, self.takes_numbers)
         modes.begin(session.torch)
         autocast.begin(session.torch)
 
@@ -115,6 +115,10 @@ class TorchDomain(Domain):
         if self.dynamic is False:
             return frozenset()
         return shapes.decide(guard.source, guard.payload, found)
+
+    def likely(self, guard: Any, scope: Any) -> frozenset:
+        """What else the next capture should take as varying because something of this call did."""
+        return shapes.likely(guard.source, guard.payload, scope)
 
     def finish(self, session: Any, outputs: list[Node]) -> Any:
         return finish(session.torch, outputs, self.backend)

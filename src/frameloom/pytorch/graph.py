@@ -14,6 +14,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 
 from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
+from frameloom.interpreter.expressions import SYMBOLS
 from frameloom.pytorch import autocast, guards, inputs, shapes
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.registry import name_of
@@ -132,7 +133,7 @@ TABLES = re.compile(r"\._(parameters|buffers|modules)\b")
 def placeholder_name(node: Node) -> str:
     """A name that reads like the path of the input, the tables of modules left out."""
     if node.source is None:
-        return "drawn"
+        return "computed" if node.target in SYMBOLS else "drawn"
     path = TABLES.sub("", written(node.source, node.where))
     text = re.sub(r"\W+", "_", path).strip("_").lower() or "given"
     return f"{text}_" if keyword.iskeyword(text) or text[0].isdigit() or text == "self" else text
@@ -167,6 +168,8 @@ def examples(state: State, module: fx.GraphModule, given: list[Node]) -> list:
 def _fake_of(state: State, node: Node) -> Any:
     if node.real is not None:
         return inputs.fake_of(state, node)
+    if node in state.given:
+        return state.numbers[node].size.number
     return state.shapes.fakes.make(node.fact) if type(node.fact) is TensorFact else example_of(node)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from frameloom.interpreter.expressions import compiled
+from frameloom.interpreter.promoted import expression_of, leaves_of
 from frameloom.pytorch.facts import SizeFact
 from frameloom.pytorch.sizes import Size, lift_size
 from frameloom.symbolic.values import INPUT, Const, Node
@@ -16,16 +18,29 @@ FOLLOWED = frozenset(
 
 
 def host_number(state: Any, node: Node) -> SizeFact | None:
-    """The symbolic number of a host node, or None where it has none: no whole number, drawn, or computed otherwise."""
+    """The symbolic number of a host node, or None where it has none: no whole number, drawn, or one that torch does not take."""
     if node.cls is not int:
         return None
     known = state.numbers.get(node)
     if known is None:
-        known = state.numbers[node] = state.number_input(state, node) if node.target is INPUT else _computed(state, node)
+        known = state.numbers[node] = state.number_input(state, node) if node.target is INPUT else _followed(state, node) or _given(state, node)
     return known
 
 
-def _computed(state: Any, node: Node) -> SizeFact | None:
+def _given(state: Any, node: Node) -> SizeFact | None:
+    """A number of its own for what only Python computes, before the graph runs: a guard computes it too."""
+    leaves = leaves_of([node])
+    if not leaves:
+        return None
+    expression = expression_of(node, leaves)
+    value = compiled(expression)(*map(state.session.observe.peek_number, leaves))
+    if not fits(value):
+        return None
+    state.given.add(node)
+    return state.number_computed(state, value, expression, tuple([leaf.real.source for leaf in leaves]))
+
+
+def _followed(state: Any, node: Node) -> SizeFact | None:
     if node.target not in FOLLOWED or node.kwargs:
         return None
     numbers = [_number(state, argument) for argument in node.args]
@@ -54,9 +69,9 @@ def fits(number: int) -> bool:
 
 
 def in_graph(state: Any, node: Node) -> Node:
-    """The node that stands in the graph for a host node with a symbolic number: the number itself where it is read at entry; what is
-    computed of it is computed in the graph, so that compilers see what it follows from."""
-    if node.target is INPUT:
+    """The node that stands in the graph for a host node with a symbolic number: the number itself where it is read at entry, or where
+    Python alone computes it; what else is computed of it is computed in the graph, so that compilers see what it follows from."""
+    if node.target is INPUT or node in state.given:
         return node
     known = state.twins.get(node)
     if known is None:

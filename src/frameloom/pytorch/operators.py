@@ -161,12 +161,10 @@ def _length(state: State, operands: list[Value]) -> Value:
 
 
 def _iterate(state: State, operands: list[Value]) -> Any:
-    """Rows, as `unbind` gives them."""
+    """Rows, as `unbind` gives them: how many there are is guarded, since the loop is unrolled."""
     (tensor,) = operands
     if not tensor.fact.sizes:
         raise state.session.machine.error(TypeError, "iteration over a 0-d tensor")
-    if type(tensor.fact.sizes[0]) is not int:
-        raise GraphBreak("FL209", "iteration over a dimension whose size varies")
     rows = record.apply(state, UNBIND, [tensor, Const(0)], {})
     from frameloom.interpreter.iteration import iterate
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -23,6 +23,7 @@ from frameloom.codegen.written import written
 from frameloom.compile.locations import chain_of
 from frameloom.diagnostics.errors import SizeFixed
 from frameloom.diagnostics.location import users_first
+from frameloom.interpreter.expressions import compiled, text_of
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.fakes import Fakes, fact_of
 from frameloom.pytorch.sizes import Size, lift_size
@@ -73,6 +74,12 @@ class DynamicDimension(NamedTuple):
     dimension: int | None
 
 
+class Likely(NamedTuple):
+    """A decision: the dimension has not varied yet, but another size of the call's own inputs has, so that it may be taken as varying."""
+
+    dimension: DynamicDimension
+
+
 class Fixed(NamedTuple):
     """The decision that all sizes are taken as they are."""
 
@@ -114,6 +121,8 @@ class Shapes:
         self.asked: dict[int, Any] = {}
         self.marked: list[Marked] = []
         self.origins: dict[Any, SymbolOrigin] = {}
+        self.likely: dict[tuple[int, int], Any] = {}
+        self.computed: list[Computed] = []
 
     def mark(self, marked: Marked) -> None:
         """Take a marked dimension as bounded."""
@@ -150,6 +159,28 @@ class Shapes:
         symbol = self.environment.create_symbol(value, origin, DimDynamic.DUCK)
         return self.environment.create_symintnode(symbol, hint=value, source=origin)
 
+    def likely_symbol(self, value: int, dimension: int, text: str) -> Any:
+        """A symbolic number for a size that has not varied yet.  Equal ones of the same dimension share a symbol, such as the batch of all
+        inputs, but no others, and none with a size that did vary: a program that fixes the one would fix the other."""
+        known = self.likely.get((value, dimension))
+        if known is None:
+            origin = Origin(text)
+            symbol = self.environment.create_symbol(value, origin, DimDynamic.DYNAMIC)
+            known = self.likely[value, dimension] = self.environment.create_symintnode(symbol, hint=value, source=origin)
+        return known
+
+
+class Computed(NamedTuple):
+    """A number that only Python computes, of the numbers of some sources: the symbol that stands for it, and how it is computed."""
+
+    symbol: Any
+    expression: Any
+    sources: tuple
+
+
+ANY = object()
+"""In a binding, in the place of an expression: whatever the number is."""
+
 
 class Binding(NamedTuple):
     """A tensor (or number) whose sizes the conditions speak of: its source, the expressions that its sizes and strides must equal, as
@@ -169,9 +200,11 @@ def fact_of_input(state: Any, tensor: torch.Tensor, source: Any) -> tuple[Tensor
     if not dynamic:
         return known, dynamic
     shapes = shapes_of(state)
-    numbers = [
-        shapes.symbol(size, f"{source}.size({i})") if i in dynamic else size for i, size in enumerate(tensor.shape)
-    ]
+    likely = likely_dimensions(state, source, dynamic)
+    numbers: list = list(tensor.shape)
+    for dimension in sorted(dynamic):
+        size, text = tensor.size(dimension), f"{source}.size({dimension})"
+        numbers[dimension] = shapes.likely_symbol(size, dimension, text) if dimension in likely else shapes.symbol(size, text)
     for dimension in dynamic:
         shapes.comes_from(numbers[dimension], tensor.size(dimension), source.child("size", dimension))
     for dimension, mark in getattr(tensor, DYNAMIC_MARK, {}).items():
@@ -211,7 +244,20 @@ def dynamic_dimensions(state: Any, tensor: torch.Tensor, source: Any) -> frozens
         for i, size in enumerate(tensor.shape)
         if size > 1
         and i not in fixed
-        and (i in marked and marked[i].allows(size) or everything and not parameter or DynamicDimension(path, i) in decisions)
+        and (
+            i in marked and marked[i].allows(size)
+            or everything and not parameter
+            or DynamicDimension(path, i) in decisions
+            or Likely(DynamicDimension(path, i)) in decisions
+        )
+    )
+
+
+def likely_dimensions(state: Any, source: Any, dynamic: frozenset) -> frozenset:
+    """Those of the varying dimensions of an input that have not varied yet."""
+    decisions, path = state.session.decisions, str(source)
+    return frozenset(
+        i for i in dynamic if Likely(DynamicDimension(path, i)) in decisions and DynamicDimension(path, i) not in decisions
     )
 
 
@@ -236,6 +282,21 @@ def number_of_input(state: Any, value: int, source: Any) -> SizeFact:
     return SizeFact(size)
 
 
+def number_computed(state: Any, value: int, expression: Any, sources: tuple) -> SizeFact:
+    """The symbolic number for a whole number that Python computes of the numbers of some sources before the graph runs."""
+    shapes = shapes_of(state)
+    number = shapes.number(value, f"computed{len(shapes.computed)}")
+    known = {binding.source for binding in shapes.bindings if not binding.is_tensor}
+    for source in sources:
+        if source not in known:
+            shapes.bindings.append(Binding(source, (ANY,), (), ((None,), ()), False))
+            known.add(source)
+    shapes.computed.append(Computed(number.node.expr, expression, sources))
+    size = Size(number.node.expr, number)
+    shapes.limit(size)
+    return SizeFact(size)
+
+
 # -- decisions --------------------------------------------------------------------------------------------------------
 
 
@@ -252,6 +313,20 @@ def decide(source: Any, wanted: Any, found: Any) -> frozenset:
     )
 
 
+def likely(source: Any, wanted: Any, scope: Any) -> frozenset:
+    """The sizes of an input that may vary where another input's did: all of what the call itself is given, none of what belongs to a module."""
+    if source.root().step != "local" or issubclass(wanted.cls, torch.nn.Parameter):
+        return frozenset()
+    try:
+        owners = [at.read(scope) for at in source.path()[:-1]]
+    except Missing:
+        return frozenset()
+    if any(issubclass(type(owner), torch.nn.Module) for owner in owners):
+        return frozenset()
+    path = str(source)
+    return frozenset(Likely(DynamicDimension(path, i)) for i in range(len(wanted.sizes)))
+
+
 # -- the guard --------------------------------------------------------------------------------------------------------
 
 
@@ -266,11 +341,27 @@ class Condition(NamedTuple):
     shown: bool = True
 
 
+class Recipe(NamedTuple):
+    """How a number is computed of the numbers of a guard's sources: the expression, and which sources its leaves are."""
+
+    expression: Any
+    sources: tuple[int, ...]
+
+    def of(self, found: list) -> Any:
+        """The number for these (sizes, strides)."""
+        return compiled(self.expression)(*[found[index][0][0] for index in self.sources])
+
+    def tell(self, names: Sequence[str]) -> str:
+        """As the program would write it."""
+        return text_of(self.expression, [names[index] for index in self.sources])
+
+
 class SizesPayload(NamedTuple):
     """The conditions on the sizes of one trace.
 
     others: the other sources they speak of.  holds: a function of one (sizes, strides) a source.  conditions: the same one by one.
-    places: symbol -> the place that it is read from.  hints: place -> what it was at capture.
+    places: symbol -> the place that it is read from.  hints: place -> what it was at capture.  computed: symbol -> the function that
+    computes it, and the sources of its numbers, by index.
     """
 
     others: tuple
@@ -278,6 +369,7 @@ class SizesPayload(NamedTuple):
     conditions: tuple[Condition, ...]
     places: dict[str, str]
     hints: dict[str, int]
+    computed: dict[str, Recipe]
 
     def __hash__(self) -> int:  # of what the text is made of
         return hash(self.conditions)
@@ -287,6 +379,8 @@ class SizesPayload(NamedTuple):
         return PLACE.sub(lambda found: self._named(names, found), code)
 
     def _named(self, names: Sequence[str], found: re.Match) -> str:
+        if found[0] in self.computed:
+            return self.computed[found[0]].tell(names)
         place = self.places.get(found[0], found[0])
         kind = PLACE.fullmatch(place)
         if kind is None or kind["kind"] is None:
@@ -296,11 +390,11 @@ class SizesPayload(NamedTuple):
 
     def failing(self, found: list) -> Condition | None:
         """The first condition that does not hold of these (sizes, strides)."""
-        scope = _scope(found)
         for condition in self.conditions:
             try:
+                scope = {**_scope(found), **{symbol: recipe.of(found) for symbol, recipe in self.computed.items()}}
                 held = eval(_placed(condition.code, self.places), scope)  # noqa: S307  text made here, from expressions
-            except (IndexError, ZeroDivisionError):
+            except (IndexError, ArithmeticError, ValueError):
                 held = False
             if not held:
                 return condition
@@ -333,11 +427,18 @@ def add_guard(session: Any, state: Any) -> None:
     places, checks, hints = _places(shapes.bindings)
     conditions = tuple(dict.fromkeys([*checks, *_conditions(shapes)]))
     ranks = [f"len(sizes{index}) == {len(binding.sizes)}" for index, binding in enumerate(shapes.bindings)]
-    scope: dict[str, Any] = {"math": math, "torch": torch}
-    body = _program(len(shapes.bindings), places, [*ranks, *[condition.code for condition in conditions]])
+    computed = _recipes(shapes)
+    scope: dict[str, Any] = {"math": math, "torch": torch, **{f"of_{symbol}": recipe.of for symbol, recipe in computed.items()}}
+    body = _program(len(shapes.bindings), places, computed, [*ranks, *[condition.code for condition in conditions]])
     exec(compile(body, "<conditions on sizes>", "exec"), scope)  # noqa: S102  text made here, from expressions
     first, *others = [binding.source for binding in shapes.bindings]
-    session.guard("SIZES", first, SizesPayload(tuple(others), scope["holds"], conditions, places, hints))
+    session.guard("SIZES", first, SizesPayload(tuple(others), scope["holds"], conditions, places, hints, computed))
+
+
+def _recipes(shapes: Shapes) -> dict[str, Recipe]:
+    """What is computed of the numbers that the bindings read."""
+    indices = {binding.source: index for index, binding in enumerate(shapes.bindings) if not binding.is_tensor}
+    return {str(each.symbol): Recipe(each.expression, tuple([indices[source] for source in each.sources])) for each in shapes.computed}
 
 
 def fixed_by_program(shapes: Shapes, marked: Marked) -> SizeFixed:
@@ -358,6 +459,8 @@ def _places(bindings: list[Binding]) -> tuple[dict[str, str], list[Condition], d
         kinds = ("strides", binding.strides), ("sizes" if binding.is_tensor else "number", binding.sizes)
         for kind, expressions in reversed(kinds):
             for i, expression in enumerate(expressions):
+                if expression is ANY:
+                    continue
                 place = f"{kind}{index}[{i}]"
                 hints[place] = binding.measured[kind == "strides"][i]
                 if getattr(expression, "is_Symbol", False) and str(expression) not in places:
@@ -389,10 +492,11 @@ def _conditions(shapes: Shapes) -> Iterator[Condition]:
         yield Condition(f"{-(2**63)} <= {show(expression)} < {2**63}", shown=False)
 
 
-def _program(sources: int, places: dict[str, str], conditions: list[str]) -> str:
+def _program(sources: int, places: dict[str, str], computed: Iterable[str], conditions: list[str]) -> str:
     """A function `holds(found)` that binds each symbol to its place, and checks the conditions."""
     lines = [f"    sizes{index}, strides{index} = number{index}, _ = found[{index}]" for index in range(sources)]
     lines += [f"    {symbol} = {place}" for symbol, place in places.items()]
+    lines += [f"    {symbol} = of_{symbol}(found)" for symbol in computed]
     tests = " and ".join(f"({text})" for text in conditions) or "True"
     return "\n".join(["def holds(found):", *lines, f"    return {tests}", ""])
 
@@ -406,7 +510,7 @@ def sizes_hold(first: Any, payload: SizesPayload, scope: Any) -> bool:
     measured = list(map(measured_of, found))
     try:
         return None not in measured and bool(payload.holds(measured))
-    except (IndexError, ZeroDivisionError):
+    except (IndexError, ArithmeticError, ValueError):
         return False
 
 
@@ -414,7 +518,7 @@ def measured_of(value: Any) -> tuple | None:
     """The sizes and strides of a tensor, or a number as if it were a size."""
     if isinstance(value, torch.Tensor):
         return value.shape, value.stride()
-    return ((value,), ()) if type(value) is int else None
+    return ((value,), ()) if type(value) in (int, float) else None
 
 
 def value_at(place: str, measured: list) -> int | None:

@@ -26,7 +26,8 @@ class State:
 
     views: node -> View; members: root node -> the nodes that share its storage; written: root nodes whose storage the trace
     wrote to; impure: nodes of operations that must run whoever reads them; sizes: (node, fact, dimension) -> node of a size;
-    numbers: host node -> its symbolic number, for inputs asked of `number_input(state, node)`;
+    numbers: host node -> its symbolic number, asked of `number_input(state, node)` for inputs and of `number_computed(state, value,
+    expression, sources)` for what Python alone computes; given: host nodes of the second kind;
     twins: host node -> the node in the graph with its number; wrapped: (host node, dtype) -> a tensor with its number;
     takes_numbers: whether the backend reads numbers among the inputs when the graph runs;
     gradients: node -> the Value of its `.grad`, where the trace has read or set it;
@@ -39,12 +40,14 @@ class State:
 
     __slots__ = (
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
-        "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "entry_facts", "regions", "arrays",
+        "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "number_computed", "given", "entry_facts", "regions", "arrays",
         "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
         "takes_numbers", "hooked",
     )
 
-    def __init__(self, session: Any, dynamic: bool | None = None, number_input: Any = None, takes_numbers: bool = True) -> None:
+    def __init__(
+        self, session: Any, dynamic: bool | None = None, number_input: Any = None, number_computed: Any = None, takes_numbers: bool = True
+    ) -> None:
         self.session = session
         self.grad = True
         self.entry_grad = True
@@ -69,6 +72,8 @@ class State:
         self.shapes: Any = None
         self.numbers: dict[Node, Any] = {}
         self.number_input = number_input
+        self.number_computed = number_computed
+        self.given: set[Node] = set()
         self.regions: dict[Any, Any] = {}
         self.entry_facts: dict[Node, Any] = {}
         self.arrays: list[Any] = []

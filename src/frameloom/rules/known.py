@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import is_host
+from frameloom.interpreter.operators import is_number
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts import dict_, list_, set_, tuple_
 from frameloom.symbolic.layouts.payload import PayloadBody
@@ -19,7 +19,7 @@ def plain(m: Machine, value: Value) -> Any:
     entry is guarded by its value."""
     if type(value) is Const:
         return value.value
-    if is_host(value):
+    if is_number(value):
         return plain_number(m, value)
     if type(value) is Obj and isinstance(value.body, PayloadBody):
         return value.body.value.value
@@ -27,8 +27,8 @@ def plain(m: Machine, value: Value) -> Any:
 
 
 def plain_number(m: Machine, value: Node) -> Any:
-    """The number of a node on the host tape, guarded; MISSING where only running code knows it."""
-    found = m.known_number(value)
+    """The number of a node, guarded; MISSING where only running code knows it."""
+    found = m.settle(value)
     return found.value if type(found) is Const else MISSING
 
 
@@ -36,7 +36,7 @@ def whole(m: Machine, value: Value, depth: int = 0) -> Any:
     """A host object equal to a value that holds constants only (containers of exact classes), or MISSING."""
     if type(value) is Const:
         return value.value
-    if is_host(value):
+    if is_number(value):
         return plain_number(m, value)
     make = WHOLE.get(value.cls) if type(value) is Obj else None
     return MISSING if make is None or depth > DEEPEST else make(m, value, depth + 1)

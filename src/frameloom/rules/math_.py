@@ -62,12 +62,14 @@ def _of_domain(m: Machine, target: Callable, args: tuple[Value, ...]) -> Value |
         return None if found is NOT_HANDLED else found
     if any(arg.cls not in (int, float) for arg in args):
         return None
+    if target in WHOLE and all(arg.cls is int for arg in args):
+        return m.session.record(target, tuple(args), {}, int, None, tape="host")
     if target in FLOATS and all(arg.cls is float or within(m, arg) for arg in args):
         return m.session.record(target, tuple(args), {}, float, None, tape="host")
     domain = DOMAINS.get(target)
-    if domain is None or len(args) != 1 or not within(m, args[0], domain.most, domain.least):
+    if domain is None or len(args) != 1 or target in OF_INTS and args[0].cls is not int or not within(m, args[0], domain.most, domain.least):
         return None
-    return args[0] if args[0].cls is domain.gives is int else host(m, target, list(args))
+    return args[0] if args[0].cls is int and target in ROUNDING else host(m, target, list(args))
 
 
 class Within(NamedTuple):
@@ -78,16 +80,23 @@ class Within(NamedTuple):
     gives: type = float
 
 
+ROUNDING = frozenset({math.floor, math.ceil, math.trunc})
+"""Functions that give a whole number itself."""
+
 DOMAINS: dict[Callable, Within] = {
     math.sqrt: Within(0, 1e300), **dict.fromkeys((math.log, math.log2, math.log10), Within(1e-300, 1e300)),
     math.exp: Within(-700, 700), **dict.fromkeys((math.sin, math.cos), Within(-1e15, 1e15)),
-    **dict.fromkeys((math.floor, math.ceil, math.trunc), Within(-1e300, 1e300, int)),
+    **dict.fromkeys(ROUNDING, Within(-1e300, 1e300, int)), math.isqrt: Within(0, 1e300, int),
 }
 computes({target: f"math.{target.__name__}" for target in DOMAINS})
 
 FLOATS = frozenset({math.tanh, math.atan, math.atan2, math.fabs, math.copysign, math.radians, math.erf, math.erfc})
 """Functions that give a float for every float and never raise."""
 computes({target: f"math.{target.__name__}" for target in FLOATS})
+
+WHOLE = frozenset({math.gcd, math.lcm})
+"""Functions that give a whole number for whole numbers, and never raise."""
+computes({target: f"math.{target.__name__}" for target in WHOLE})
 
 for _module in (math, cmath):
     for _target in vars(_module).values():
@@ -98,9 +107,8 @@ for _module in (math, cmath):
 def _rounding(target: Callable, slot_name: str, fallback: bool) -> None:
     @function(target)
     def round_(m: Machine, number: Value, /) -> Value:
-        found = plain(m, number)
         if type(number) is Const:
-            return m.fold(target, found)
+            return m.fold(target, number.value)
         if type(number) is Node:
             made = _of_domain(m, target, (number,))
             return m.fold(target, _number(m, target, number)) if made is None else made

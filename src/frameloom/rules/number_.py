@@ -31,7 +31,7 @@ from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts.payload import PayloadBody
 from frameloom.symbolic.real import is_subtype
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import ABSENT, NONE, Const, Obj, Value
+from frameloom.symbolic.values import ABSENT, NONE, Const, Node, Obj, Value
 
 
 def of_domain(m: Machine, name: str, value: Value, kind: str) -> Value:
@@ -176,8 +176,11 @@ def absolute(m: Machine, value: Value, /) -> Value:
 def rounded(m: Machine, number: Value, ndigits: Value | None = None) -> Value:
     if is_host(number) and number.cls is int and ndigits is None:
         return number
-    number = m.settle(number) if is_host(number) else number
     digits = [] if ndigits is None else [ndigits]
+    if is_host(number):
+        if number.cls is float and within(m, number, MOST_ROUNDED) and all(_rounds_finely(part) for part in digits):
+            return host(m, round, [number, *digits])
+        number = m.settle(number)
     if type(number) is Const and all(type(part) is Const for part in digits):
         return m.fold(round, number.value, *(part.value for part in digits))
     if is_graph(number):
@@ -194,11 +197,23 @@ def rounded(m: Machine, number: Value, ndigits: Value | None = None) -> Value:
     return _call_slot(m, slot, number, digits)
 
 
+MOST_ROUNDED = 1e300
+"""Floats up to here are rounded without ado."""
+
+
+def _rounds_finely(digits: Value) -> bool:
+    """Whether to round to so many digits gives a float for every one that is not huge."""
+    return type(digits) is Const and type(digits.value) is int and 0 <= digits.value <= 20
+
+
+computes({round: "round"})
+
+
 @function(divmod)
 def divided(m: Machine, a: Value, b: Value, /) -> Value:
     if type(a) is Const and type(b) is Const:
         return m.fold(divmod, a.value, b.value)
-    if is_host(a) or is_host(b):
+    if (type(a) is Node or type(b) is Node) and all(value.cls in (int, float, bool) for value in (a, b)):
         return m.tuple([binary(m, "//", a, b), binary(m, "%", a, b)])
     tries = [(a, "__divmod__", b), (b, "__rdivmod__", a)]
     if b.cls is not a.cls and m.observe.is_subtype(b.cls, a.cls):

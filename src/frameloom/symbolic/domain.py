@@ -87,6 +87,10 @@ class Domain:
         """Answers for the next capture to be drawn from a guard that failed: `found` is what its source reads now."""
         return frozenset()
 
+    def likely(self, guard: Any, scope: Any) -> frozenset:
+        """What the next capture takes as varying too of what a guard speaks of, where `decide` drew something from another of the entry."""
+        return frozenset()
+
     def finish(self, session: Any, outputs: list[Node]) -> Any:
         """Hand the recorded graph to the backend: gives a `GraphCall` or None where nothing was recorded."""
         return None

@@ -81,7 +81,7 @@ def handle_of(session: Any, value: Value) -> Any:
     if type(value) is Const:
         return value.value
     if type(value) is Node:
-        return value if value.cls.__eq__ is not object.__eq__ or True else None
+        return value
     cls = value.cls
     if cls is tuple:
         from frameloom.symbolic.layouts import tuple_
