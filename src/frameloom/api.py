@@ -73,7 +73,7 @@ class Options:
         from frameloom.pytorch.domain import TorchDomain
 
         backend = configured_backend(self.backend, self.mode, self.options)
-        return Settings(TorchDomain(backend, self.dynamic), self.fullgraph, on_capture=on_capture)
+        return Settings(TorchDomain(backend, self.dynamic, self.fullgraph), self.fullgraph, on_capture=on_capture)
 
 
 def compile(  # noqa: A001  the name that everybody looks for

@@ -30,6 +30,10 @@ class Config:
     events: path of a file that receives every event as one JSON object a line; None writes none.
     recompile_limit: how many entries one code object may have before its further calls run eagerly.
     trace_limit: how many instructions one trace may run, loops unrolled, before it breaks.
+    capture_scalar_outputs: numbers read from tensors (`.item()`, `.tolist()`, `int(t)`) stay in the graph where they are whole; a branch on
+    one breaks.
+    capture_dynamic_output_shape_ops: so do operations that give as many elements as the data says (`nonzero`, masks, `unique`).  Both are
+    on under `fullgraph=True`.
     verify: check the code of each entry before it runs; a fault found is an internal error. Tests run with it.
     progress: tell on standard error what is being captured.
     report_directory: where the report of an internal error is written; None means the system's temporary directory.
@@ -42,6 +46,8 @@ class Config:
     events: str | None = None
     recompile_limit: int = 8
     trace_limit: int = 1_000_000
+    capture_scalar_outputs: bool = False
+    capture_dynamic_output_shape_ops: bool = False
     verify: bool = False
     progress: bool = False
     report_directory: str | None = None

@@ -145,11 +145,11 @@ ROWS = (
     BreakKind(
         "FL202", "tensor is turned into a Python number",
         "The number is known only when the tensor has been computed.",
-        "keep the value in a tensor, or read it after the compiled function"),
+        "keep the value in a tensor, or read it after the compiled function; config.capture_scalar_outputs keeps whole numbers in the graph"),
     BreakKind(
         "FL203", "shape of a result depends on tensor data",
         "Everything computed from the result would have a size that is known only at run time.",
-        "use a form with a fixed shape, such as torch.where or a mask"),
+        "use a form with a fixed shape, such as torch.where or a mask; config.capture_dynamic_output_shape_ops keeps such sizes in the graph"),
     BreakKind(
         "FL204", "tensor is used as an index of a Python sequence",
         "Which element is meant is known only when the tensor has been computed.",

@@ -13,6 +13,7 @@ import frameloom.pytorch.recompiles  # noqa: F401  and what is told when they fa
 import frameloom.pytorch.rules.autocast  # noqa: F401
 import frameloom.pytorch.rules.checkpoint  # noqa: F401
 import frameloom.pytorch.rules.constants  # noqa: F401
+import frameloom.pytorch.rules.data_dependent  # noqa: F401
 import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
 import frameloom.pytorch.rules.hooks  # noqa: F401
@@ -26,6 +27,7 @@ import frameloom.pytorch.rules.refused  # noqa: F401
 import frameloom.pytorch.rules.strides  # noqa: F401
 import frameloom.pytorch.rules.tracing  # noqa: F401
 import frameloom.pytorch.rules.whole  # noqa: F401
+from frameloom import config
 from frameloom.pytorch import attributes, autocast, inputs, modes, operations, operators, record, shapes
 from frameloom.pytorch.additions import AT_THE_END, CONSTANT_CLASSES
 from frameloom.pytorch.facts import TensorFact
@@ -48,14 +50,16 @@ class TorchDomain(Domain):
     """Tensors are nodes; torch functions and tensor methods are operations.
 
     backend: a callable (gm, example_inputs) -> callable; dynamic: None (sizes become symbolic when they change), True
-    (every size of 2 and more is symbolic at once) or False (never).
+    (every size of 2 and more is symbolic at once) or False (never).  whole: graphs do not break, so that numbers and sizes which follow
+    from data are captured, whatever the settings say.
     """
 
     name = "torch"
     decides = frozenset({"TENSOR"})
 
-    def __init__(self, backend: Any, dynamic: bool | None = None) -> None:
+    def __init__(self, backend: Any, dynamic: bool | None = None, whole: bool = False) -> None:
         self.backend = backend
+        self.whole = whole
         self.dynamic = dynamic
         self.varies = dynamic is not False
         self.begins_varying = dynamic is True
@@ -79,6 +83,9 @@ class TorchDomain(Domain):
 
     def begin(self, session: Any) -> None:
         session.torch = State(session, self.dynamic, inputs.number_input, shapes.number_computed, self.takes_numbers)
+        settings = config.current()
+        session.torch.scalars = self.whole or settings.capture_scalar_outputs
+        session.torch.data_shapes = self.whole or settings.capture_dynamic_output_shape_ops
         modes.begin(session.torch)
         autocast.begin(session.torch)
 

@@ -115,6 +115,18 @@ class SizeFact:
         return str(self.size)
 
 
+class ConditionFact:
+    """What a trace knows about a truth value that follows from data: torch's symbolic bool for it."""
+
+    __slots__ = ("condition",)
+
+    def __init__(self, condition: Any) -> None:
+        self.condition = condition
+
+    def __repr__(self) -> str:
+        return str(self.condition)
+
+
 def forget() -> None:
     """Drop every fact that nobody holds."""
     _FACTS.clear()

@@ -15,7 +15,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
 from frameloom.interpreter.expressions import SYMBOLS
-from frameloom.pytorch import autocast, guards, inputs, shapes
+from frameloom.pytorch import autocast, guards, inputs, shapes, unbacked
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.registry import name_of
 from frameloom.pytorch.facts import TensorFact
@@ -63,7 +63,7 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     if casts:
         function = autocast.keeping(state.entry_autocast, function)
     made = TorchGraphCall(function, given, outputs, lambda: module.code.strip(), len(live))
-    made.may_fail = bool(state.alarms) or any(map(may_fail, live))
+    made.may_fail = bool(state.alarms) or unbacked.count_made(state.shapes) > 0 or any(map(may_fail, live))
     made.writes_inputs = any(root.target is INPUT for node in live for root in state.writes.get(node, ()))
     made.draws = any(node in state.impure for node in live)
     made.graph_module = module
@@ -97,6 +97,8 @@ def build_module(state: State, live: list[Node], given: list[Node], outputs: lis
             made[node] = graph.call_function(target, args, kwargs)
         if node in state.recomputed:
             mark_recomputed(made[node], state.recomputed[node], node in state.impure)
+    if unbacked.count_made(state.shapes):
+        unbacked.insert_assertions(state.shapes.environment, graph, made)
     graph.output(tuple([made[node] for node in outputs]))
     return CapturedModule(torch.nn.Module(), graph, "Captured")
 

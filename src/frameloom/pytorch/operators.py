@@ -7,9 +7,10 @@ import types
 from typing import Any, Callable
 
 import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from frameloom.pytorch import host_sizes, record, results
-from frameloom.pytorch.facts import SizeFact, TensorFact
+from frameloom.pytorch import host_sizes, record, results, unbacked
+from frameloom.pytorch.facts import ConditionFact, SizeFact, TensorFact
 from frameloom.pytorch.numbers import host_number, in_graph
 from frameloom.pytorch.sizes import lift_size
 from frameloom.pytorch.state import State
@@ -131,6 +132,8 @@ OPINIONLESS = frozenset({type(None), str, bytes, type(Ellipsis), torch.dtype, to
 
 def _get_item(state: State, operands: list[Value]) -> Value:
     tensor, key = operands
+    if type(number_of(state, key)) is torch.SymInt:  # an index would be guarded by its value
+        return record.apply(state, torch.select, [tensor, Const(0), key], {})
     return record.apply(state, operator.getitem, [tensor, _positions(state, tensor, key)], {})
 
 
@@ -178,9 +181,30 @@ def _reading(name: str) -> Callable:
     kind, what = READS[name]
 
     def read(state: State, operands: list[Value]) -> Value:
-        raise GraphBreak(kind, what)
+        found = number_in(state, operands[0]) if name in ("int", "index") else None
+        if found is None:
+            raise GraphBreak(kind, what)
+        return found
 
     return read
+
+
+def number_in(state: State, tensor: Value) -> Value | None:
+    """The whole number in a tensor of one element; None where it is none, or the settings do not ask for it."""
+    if not (state.scalars and is_whole(tensor) and all(size == 1 for size in tensor.fact.sizes)):
+        return None
+    return record.apply(state, ITEM, [tensor], {})
+
+
+ITEM = torch._C.TensorBase.__dict__["item"]
+
+
+def is_whole(value: Value) -> bool:
+    """Whether a value is a tensor of whole numbers."""
+    if type(value) is not Node or type(value.fact) is not TensorFact:
+        return False
+    dtype = value.fact.dtype
+    return not (dtype.is_floating_point or dtype.is_complex or dtype is torch.bool)
 
 
 @counts_as_number(PayloadBody)
@@ -232,7 +256,7 @@ def _on_sizes(state: State, name: str, operands: list[Value]) -> Any:
         return _computed(state, function, operands, function(*numbers))
     comparison = COMPARISONS.get(name)
     if comparison is not None and _all_known(numbers):
-        return boolean(bool(comparison(*numbers)))
+        return _compared(state, comparison, operands, comparison(*numbers))
     if comparison is not None and any(value.cls in OPINIONLESS for value in operands) and name in ("==", "!="):
         return boolean(name == "!=")
     return _on_constants(state, name, operands)
@@ -244,12 +268,23 @@ SIZE_ARITHMETIC: dict[str, Callable] = {
 }
 
 
+def _compared(state: State, function: Callable, operands: list[Value], answer: Any) -> Value:
+    """What a comparison of sizes comes out as, guarded; where that follows from data, a node that only `torch._check` can use."""
+    try:
+        return boolean(bool(answer))
+    except GuardOnDataDependentSymNode:
+        return state.session.record(function, _in_graph(state, operands), {}, bool, ConditionFact(answer))
+
+
+def _in_graph(state: State, operands: list[Value]) -> tuple:
+    return tuple([value.value if type(value) is Const else in_graph(state, value) if value.tape == "host" else value for value in operands])
+
+
 def _computed(state: State, function: Callable, operands: list[Value], number: Any) -> Value:
     size = lift_size(number)
     if type(size) is int:
         return Const(size)
-    args = tuple([value.value if type(value) is Const else in_graph(state, value) if value.tape == "host" else value for value in operands])
-    return state.session.record(function, args, {}, int, SizeFact(size))
+    return state.session.record(function, _in_graph(state, operands), {}, int, SizeFact(size))
 
 
 def _on_constants(state: State, name: str, operands: list[Value]) -> Any:
@@ -276,14 +311,18 @@ def _on_constants(state: State, name: str, operands: list[Value]) -> Any:
 def settle(value: Value) -> Value:
     """A size guarded by its value; any other value as it is."""
     if type(value) is Node and type(value.fact) is SizeFact:
-        return Const(int(value.fact.size.number))
+        with unbacked.decided():
+            return Const(int(value.fact.size.number))
     return value
 
 
 def truth(state: State, node: Node) -> Value:
     """The truth of a graph node: of a size by its answer, of a tensor known at run time only."""
     if type(node.fact) is SizeFact:
-        answer = TRUE if bool(node.fact.size.number != 0) else FALSE
+        with unbacked.decided():
+            answer = TRUE if bool(node.fact.size.number != 0) else FALSE
         state.shapes.note_asked(state.session.where())
         return answer
+    if type(node.fact) is ConditionFact:
+        raise GraphBreak("FL209", f"whether {node.fact} follows from data")
     raise GraphBreak("FL201", f"the truth of a tensor {node.fact!r}")

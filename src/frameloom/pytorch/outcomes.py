@@ -43,12 +43,13 @@ class SequenceResult(NamedTuple):
 
 class Outcome(NamedTuple):
     """result: one of the above; changed: (argument index, new ungraded fact) of arguments with a new shape; written: the indices of
-    arguments whose storage was written to; random: whether a generator was used."""
+    arguments whose storage was written to; random: whether a generator was used; fresh: whether it has symbols that follow from data."""
 
     result: Any
     changed: tuple
     written: tuple
     random: bool
+    fresh: bool = False
 
     @property
     def is_query(self) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from frameloom.pytorch import aliases, fakes, operations, scalars, wrapped
+import torch
+
+from frameloom.pytorch import aliases, fakes, operations, scalars, shapes, unbacked, wrapped
 from frameloom.pytorch.applied import Applied
 from frameloom.pytorch.arguments import Arguments
-from frameloom.pytorch.facts import SizeFact
+from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.failures import failed
 from frameloom.pytorch.fakes import FIRST_SAMPLE, SECOND_SAMPLE, OperationFailed, Run
-from frameloom.pytorch.outcomes import Outcome
+from frameloom.pytorch.outcomes import Outcome, TensorResult
 from frameloom.pytorch.results import perform
 from frameloom.pytorch.state import State
 from frameloom.symbolic.layouts import list_, tuple_
@@ -79,7 +81,10 @@ def settled(session: Any, value: Value) -> Value:
     if type(value) is Node:
         if value.tape == "host":
             return session.machine.settle(value) if value.fact is None else value
-        return Const(int(value.fact.size.number)) if type(value.fact) is SizeFact else value
+        if type(value.fact) is not SizeFact:
+            return value
+        with unbacked.decided():
+            return Const(int(value.fact.size.number))
     if type(value) is not Obj:
         return value
     if isinstance(value.body, SliceBody):
@@ -124,7 +129,11 @@ def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
     if outcome is not None:
         COUNTS.remembered += 1
         return outcome
+    made = unbacked.count_made(state.shapes)
     outcome = _measure(state, function, call)
+    if unbacked.count_made(state.shapes) > made:  # each call has numbers of its own
+        unbacked.settle_pending(state.shapes)
+        return outcome._replace(fresh=True)
     if len(memory) >= MOST_REMEMBERED:
         memory.clear()
     memory[key] = outcome
@@ -133,6 +142,8 @@ def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
 
 def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
     COUNTS.measured += 1
+    if (state.scalars or state.data_shapes) and _may_follow_from_data(function, call):
+        return _measure_unbacked(state, function, call)
     modes = (state.grad, state.inference, state.autocast.casts)
     source = state.shapes.fakes if call.symbolic else fakes.static_fakes()
     try:
@@ -157,6 +168,38 @@ def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
         if other != outcome:
             raise DecidedByNumber
     return _with_statistics(function, call, outcome)
+
+
+DATA_DEPENDENT = frozenset(
+    {"item", "nonzero", "argwhere", "masked_select", "_unique2", "unique_consecutive", "unique_dim", "bincount", "repeat_interleave"}
+)
+PICKING = frozenset({"getitem", "__getitem__", "setitem", "__setitem__", "where", "index", "index_put", "index_put_"})
+
+
+def _may_follow_from_data(function: Callable, call: Arguments) -> bool:
+    """Whether the result may have a number or a size that follows from data: fakes that other calls share would give them one together."""
+    name = operations.name_of(function).removeprefix("aten.").partition(".")[0]
+    return name in DATA_DEPENDENT or name in PICKING and any(
+        type(node.fact) is TensorFact and node.fact.dtype in (torch.bool, torch.uint8) for node in call.nodes
+    )
+
+
+def _measure_unbacked(state: State, function: Callable, call: Arguments) -> Outcome:
+    """The outcome on fakes of their own, under the settings that let numbers and sizes follow from data."""
+    shared = shapes.shapes_of(state)
+    call.exact = call.symbolic = True
+    outcome = Run(shared.fakes, call, FIRST_SAMPLE).measure(function, state.grad, state.inference, state.autocast.casts)
+    return outcome if operations.name_of(function) not in COLUMNS else outcome._replace(result=_by_columns(outcome.result))
+
+
+COLUMNS = frozenset({"nonzero", "argwhere"})
+"""Operations whose real kernels lay their results out by columns, where those for fakes do by rows."""
+
+
+def _by_columns(result: Any) -> Any:
+    if type(result) is not TensorResult or len(result.fact.sizes) != 2:
+        return result
+    return result._replace(fact=result.fact.replace(strides=(1, result.fact.sizes[0])))
 
 
 def _with_statistics(function: Callable, call: Arguments, outcome: Outcome) -> Outcome:

@@ -44,7 +44,7 @@ def perform(state: State, function: Callable, call: Arguments, outcome: Outcome,
         value = VALUES[type(result)](state, result, node, call)
     if outcome.written:
         aliases.write(state, node, outcome, call.nodes)
-    if outcome.random or impure:
+    if outcome.random or outcome.fresh or impure:
         session.journal.set_item(state.impure, node, True)
     return value
 

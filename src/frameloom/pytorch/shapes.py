@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, free_unbacked_symbols
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.printers import PythonPrinter
 from torch.utils._sympy.value_ranges import ValueRanges
@@ -113,8 +113,8 @@ class Origin(torch._guards.Source):
 class Shapes:
     """The symbolic sizes of one trace.  Answers of `environment` are never taken back; a stale one only adds a guard."""
 
-    def __init__(self) -> None:
-        self.environment = ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
+    def __init__(self, scalars: bool = False, data_shapes: bool = False) -> None:
+        self.environment = ShapeEnv(allow_scalar_outputs=scalars, allow_dynamic_output_shape_ops=data_shapes)
         self.fakes = Fakes(FakeTensorMode(shape_env=self.environment, allow_non_fake_inputs=True))
         self.bindings: list[Binding] = []
         self.limits: dict[Any, None] = {}
@@ -223,7 +223,7 @@ def _expressions(numbers: list) -> tuple:
 def shapes_of(state: Any) -> Shapes:
     """The trace's symbolic sizes, made when the first is."""
     if state.shapes is None:
-        state.shapes = Shapes()
+        state.shapes = Shapes(state.scalars, state.data_shapes)
     return state.shapes
 
 
@@ -477,13 +477,19 @@ def _conditions(shapes: Shapes) -> Iterator[Condition]:
     environment = shapes.environment
     seen = set()
     for number, noted in enumerate(environment.guards):
+        if free_unbacked_symbols(noted.expr):
+            continue
         text = show(noted.expr)
         if text not in seen:
             seen.add(text)
             yield Condition(text, shapes.asked.get(number))
     for symbol, known in environment.replacements.items():
+        if free_unbacked_symbols(symbol) or free_unbacked_symbols(known):
+            continue
         yield Condition(f"{show(symbol)} == {show(known)}")
     for symbol, bounds in environment.var_to_range.items():
+        if free_unbacked_symbols(symbol):
+            continue
         if bounds.lower.is_Integer:
             yield Condition(f"{show(symbol)} >= {int(bounds.lower)}")
         if bounds.upper.is_Integer:

@@ -29,6 +29,7 @@ class State:
     numbers: host node -> its symbolic number, asked of `number_input(state, node)` for inputs and of `number_computed(state, value,
     expression, sources)` for what Python alone computes; given: host nodes of the second kind;
     twins: host node -> the node in the graph with its number; wrapped: (host node, dtype) -> a tensor with its number;
+    scalars, data_shapes: whether numbers, and sizes, that follow from data are captured;
     takes_numbers: whether the backend reads numbers among the inputs when the graph runs;
     gradients: node -> the Value of its `.grad`, where the trace has read or set it;
     tries: how many parts of the program are being tried, to be taken back whatever comes;
@@ -42,7 +43,7 @@ class State:
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "number_computed", "given", "entry_facts", "regions", "arrays",
         "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
-        "takes_numbers", "hooked",
+        "takes_numbers", "scalars", "data_shapes", "hooked",
     )
 
     def __init__(
@@ -82,6 +83,8 @@ class State:
         self.twins: dict[Node, Node] = {}
         self.wrapped: dict[tuple, Node] = {}
         self.takes_numbers = takes_numbers
+        self.scalars = False
+        self.data_shapes = False
 
     @property
     def modes(self) -> tuple:

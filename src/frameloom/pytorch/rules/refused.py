@@ -10,8 +10,8 @@ from frameloom.interpreter.registry import refuse, refuse_instances, refuse_modu
 
 TENSOR = torch.Tensor
 
-NUMBERS = ("item", "tolist", "__bool__", "__int__", "__float__", "__complex__", "__nonzero__", "is_nonzero", "equal", "allclose")
-SHAPES = ("nonzero", "nonzero_static", "masked_select", "argwhere")
+NUMBERS = ("__bool__", "__int__", "__float__", "__complex__", "__nonzero__", "is_nonzero", "equal", "allclose")
+SHAPES = ("nonzero_static",)
 MEMORY = (
     "data_ptr", "untyped_storage", "storage_offset", "is_set_to", "is_pinned", "pin_memory", "is_shared", "share_memory_",
     "_typed_storage", "storage", "storage_type", "is_same_size", "__dlpack__", "__dlpack_device__",
@@ -47,7 +47,6 @@ BASE = torch._C.TensorBase
 
 _refuse("FL202", "{} of a tensor", NUMBERS, BASE, torch)
 _refuse("FL203", "{} of a tensor", SHAPES, BASE, torch)
-_refuse("FL203", "{}", ("_unique2", "unique_consecutive", "unique_dim", "bincount"), BASE, torch)
 _refuse("FL206", "{} of a tensor", MEMORY, BASE, TENSOR)
 _refuse("FL310", "{} of a tensor", STORAGE, BASE)
 _refuse("FL308", "{} of a tensor", AUTOGRAD, BASE)
