@@ -230,6 +230,7 @@ STEPS = {
     "METHOD_FUNC": part(types.MethodType, lambda m: m.__func__),
     "METHOD_SELF": part(types.MethodType, lambda m: m.__self__),
     "BUILTIN_SELF": builtin_self,
+    "REFERENT": part(weakref.ref, weakref.ref.__call__),
     "GETTER": member,
     "PY_STEP": lambda thing, function: function(thing),
 }

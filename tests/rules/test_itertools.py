@@ -8,6 +8,7 @@ import operator
 import pytest
 
 from tests.rules.evaluate import breaks, check
+from tests.rules.running import breaks as stops
 
 
 def given():
@@ -125,3 +126,38 @@ COUNTER = itertools.count()
 
 def test_real_ones_break():
     assert "FL502" in breaks(lambda: next(COUNTER))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        itertools.pairwise,
+        enumerate,
+        lambda inner: itertools.islice(inner, 4),
+        lambda inner: itertools.zip_longest(inner, [1]),
+        lambda inner: itertools.accumulate(inner, lambda a, b: (a, b)),
+        lambda inner: itertools.chain(inner, inner),
+        lambda inner: map(lambda *items: items, inner, [1, 2, 3]),
+    ],
+    ids=["pairwise", "enumerate", "islice", "zip_longest", "accumulate", "chain", "map"],
+)
+def test_an_iterator_is_advanced_by_what_it_runs(make):
+    class Inner:
+        count = 0
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.count += 1
+            if self.count > 6:
+                raise StopIteration
+            return next(outer[0], None) if self.count == 2 else [self.count]
+
+    outer = []
+
+    def program():
+        outer[:] = [make(Inner())]
+        return list(outer[0])
+
+    stops("FL502", program)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from frameloom.bytecode.emitter import Emitter
 from frameloom.symbolic.instance_dict import is_the_one
 from frameloom.symbolic.kinds import ATOMS, DEFINED_METHOD
-from frameloom.symbolic.real import flags_of, stands_on
+from frameloom.symbolic.real import can_be_weak, flags_of, is_loose, stands_on
 
 _HEAP_TYPE = 1 << 9
 _OWNED = ATOMS | {range, types.CodeType}
@@ -50,7 +50,7 @@ def _descriptor(value: Any) -> bool:
 
 def _bound(value: Any) -> bool:
     owner = value.__self__
-    return owner is None or isinstance(owner, types.ModuleType) or lives_for_ever(owner)
+    return owner is None or isinstance(owner, types.ModuleType) and not is_loose(value) or lives_for_ever(owner)
 
 
 def _function(value: types.FunctionType) -> bool:
@@ -88,6 +88,7 @@ class EntryEmitter(Emitter):
         self._kept: list[Any] = []  # so that no id is used again
         self.filled: list[tuple[Any, Any]] = []
         self._first: dict[tuple, Any] = {}
+        self._mortal: set[int] = set()
         self._count = 0
 
     def temporary(self) -> int:
@@ -122,11 +123,18 @@ class EntryEmitter(Emitter):
             function = self._slot_for(function)
         self.load_callable(lambda: super(EntryEmitter, self).load_const(function))
 
+    def leave_mortal(self, values: Iterable[Any]) -> None:
+        """The entry finds these objects alive by its guards, and does not keep them, if there are weak references to them."""
+        for value in values:
+            if can_be_weak(value):
+                self._mortal.add(id(value))
+                self._kept.append(value)
+
     def _slot_for(self, value: Any) -> Any:
         slot = self._slot_of.get(id(value))
         if slot is None:
-            # An entry for which a class has to live has found it alive by a guard: it need not keep it.
-            weak = stands_on(value, type)
+            # An entry for which an object has to live has found it alive by a guard: it need not keep it.
+            weak = stands_on(value, type) or id(value) in self._mortal or type(value) is types.BuiltinFunctionType and is_loose(value)
             slot = self._slot_of[id(value)] = self._new_slot(weak=weak)
             self.filled.append((slot, weakref.ref(value) if weak else value))
             self._kept.append(value)

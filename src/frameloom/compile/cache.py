@@ -7,10 +7,10 @@ import weakref
 from typing import Any
 
 from frameloom.codegen.resume import ByCode
-from frameloom.compile.guard_rows import can_be_weak
 from frameloom.compile.trace import path_of
-from frameloom.symbolic.guards import Guard, others_of, text_of
+from frameloom.symbolic.guards import Guard, let_die, others_of, text_of
 from frameloom.symbolic.layouts import REPLAYS
+from frameloom.symbolic.mortal import still_there
 from frameloom.symbolic.session import Session
 from frameloom.symbolic.source import without_ownership
 from frameloom.symbolic.values import Const
@@ -62,23 +62,28 @@ class EntryInfo:
     def text(self, index: int) -> str:
         """The guard as a person reads it."""
         guard = self.guards[index]
-        payload = guard.payload() if type(guard.payload) is weakref.ref else guard.payload
+        payload = still_there(guard.payload)
         if payload is None and type(guard.payload) is weakref.ref:
             return f"{guard.source} is an object that is gone"
         return text_of(guard._replace(payload=payload))
 
 
 def _without_ownership(guard: Guard) -> Guard:
-    source = without_ownership(guard.source, can_be_weak)
+    source = without_ownership(guard.source)
     if source is not guard.source:
         guard = guard._replace(source=source)
     others = others_of(guard)
     if others:
-        others = tuple([without_ownership(other, can_be_weak) for other in others])
-        guard = guard._replace(payload=guard.payload._replace(others=others))
-    if guard.check in ("TYPE", "IS", "HAS_KEY", "NO_KEY") and can_be_weak(guard.payload):
-        return guard._replace(payload=weakref.ref(guard.payload))
-    return guard
+        guard = guard._replace(payload=guard.payload._replace(others=_unowned(others)))
+    elif guard.check == "SAME":
+        return guard._replace(payload=without_ownership(guard.payload))
+    elif guard.check == "DISTINCT":
+        return guard._replace(payload=_unowned(guard.payload))
+    return let_die(guard)
+
+
+def _unowned(sources: tuple) -> tuple:
+    return tuple([without_ownership(source) for source in sources])
 
 
 _STEPS = {"attribute.set": "attribute", "dict.set": "dict_item", "cell.set": "contents"}

@@ -17,10 +17,12 @@ from typing import Any
 from frameloom.native import GuardProgram
 from frameloom.native.opcodes import NUMBERS, OPCODES, STEADY
 from frameloom.rules.class_ import CLASS_TEXT
-from frameloom.symbolic.guards import CHECKS, Guard, others_of
+from frameloom.symbolic.guards import CHECKS, Guard, let_die, others_of
 from frameloom.symbolic.keys import host_hashable
 from frameloom.symbolic.layouts.payload import payload_holds
-from frameloom.symbolic.real import flags_of, mro_of, namespace_of, stands_on
+from frameloom.symbolic.layouts.reference import REFERENT
+from frameloom.symbolic.mortal import may_die, still_there, weakly
+from frameloom.symbolic.real import can_be_weak, mro_of, namespace_of
 from frameloom.symbolic.source import STEPS, Missing, Source
 
 HEAP_TYPE = 1 << 9
@@ -160,16 +162,6 @@ def _reads_one_of(registers: set[int], kind: str, source: int, target: int, read
 # -- roots -----------------------------------------------------------------------------------------------------------
 
 
-def can_be_weak(value: Any) -> bool:
-    """Whether the program should hold an object weakly: objects of the user's that have weak references."""
-    if stands_on(value, type):
-        return bool(flags_of(value) & HEAP_TYPE)
-    return WEAK_OFFSET.__get__(type(value)) != 0 and not stands_on(value, types.ModuleType, types.BuiltinFunctionType)
-
-
-WEAK_OFFSET = type.__dict__["__weakrefoffset__"]
-
-
 def _root_const(writer: Writer, source: Source, guard: int) -> int:
     if can_be_weak(source.key):
         return writer.step("CONST_WEAK", 0, writer.constant(weakref.ref(source.key)), guard)
@@ -287,6 +279,7 @@ NAMED = {
     types.FunctionType.__dict__["__annotations__"]: "FUNC_ANNOTATIONS",
     type.__dict__["__name__"]: "TYPE_NAME",
     type.__dict__["__qualname__"]: "TYPE_QUALNAME",
+    REFERENT: "REFERENT",
 }
 
 
@@ -315,15 +308,6 @@ def _method_self(writer: Writer, source: Source, base: int, guard: int) -> int:
     return writer.step(name, base, 0, guard)
 
 
-OWNED_KEYS: set[type] = set()
-"""Classes whose instances, as keys of dictionaries, a program may keep alive: domains add theirs"""
-
-
-def _is_weak_key(key: Any) -> bool:
-    """Whether a key is an object of the program's that must not live on for an entry's sake."""
-    return type(key) not in OWNED_KEYS and not stands_on(key, type) and can_be_weak(key)
-
-
 class _WeakKey:
     """A step or check of a dictionary by a key that may die: `act(mapping, key)`, or `Missing` and False when it is gone."""
 
@@ -331,7 +315,7 @@ class _WeakKey:
 
     def __init__(self, act: Callable[[Any, Any], Any], key: Any, is_step: bool) -> None:
         self.act = act
-        self.reference = weakref.ref(key)
+        self.reference = weakly(key)
         self.is_step = is_step
 
     def __call__(self, mapping: Any) -> Any:
@@ -344,20 +328,20 @@ class _WeakKey:
 
 
 def _dict_item(writer: Writer, source: Source, base: int, guard: int) -> int:
-    if not _is_weak_key(source.key):
+    if not may_die(source.key):
         return _keyed("DICT_ITEM")(writer, source, base, guard)
     step = _WeakKey(STEPS["dict_item"].read, source.key, True)
     return writer.step("PY_STEP", base, writer.constant(step), guard)
 
 
-def _key_check(name: str) -> Lowering:
+def _key_check(check: str, name: str) -> Lowering:
     def lowering(writer: Writer, index: int, guard: Guard) -> None:
-        if not _is_weak_key(guard.payload):
+        if not may_die(guard.payload):
             _check(name, _payload)(writer, index, guard)
             return
-        holds = CHECKS[name].holds
-        check = _WeakKey(lambda mapping, key: holds(mapping, key, None), guard.payload, False)
-        writer.emit("PY_CHECK", writer.register(guard.source, index), 0, writer.constant(check), index)
+        holds = CHECKS[check].holds
+        act = _WeakKey(lambda mapping, key: holds(mapping, key, None), guard.payload, False)
+        writer.emit("PY_CHECK", writer.register(guard.source, index), 0, writer.constant(act), index)
 
     return lowering
 
@@ -401,7 +385,7 @@ class PythonCheck:
         self.payload = payload
 
     def __call__(self, value: Any, *others: Any) -> bool:
-        payload = self.payload
+        payload = still_there(self.payload)
         if others:
             payload = payload._replace(others=tuple(map(_Found, others)))
         return self.holds(value, payload, None)
@@ -423,7 +407,7 @@ def python_check(writer: Writer, index: int, guard: Guard) -> None:
     others = others_of(guard)
     register = writer.register(guard.source, index)
     if not others:
-        writer.emit("PY_CHECK", register, 0, writer.constant(PythonCheck(guard, guard.payload)), index)
+        writer.emit("PY_CHECK", register, 0, writer.constant(PythonCheck(guard, let_die(guard).payload)), index)
         return
     check = PythonCheck(guard, guard.payload._replace(others=()))  # whose roots it would keep alive
     registers = (register, *(writer.register(other, index) for other in others))
@@ -491,11 +475,18 @@ def _keys(writer: Writer, index: int, guard: Guard) -> None:
         writer.emit("INSTANCE_KEYS", writer.register(source.base, index), 0, writer.constant(guard.payload), index)
         return
     cls = writer.class_read(source)
-    if cls is None or not all(map(host_hashable, guard.payload)):
+    if cls is None or not all(map(host_hashable, guard.payload)) or may_die(guard.payload):
         python_check(writer, index, guard)
     else:
         name = "ODICT_KEYS" if issubclass(cls, collections.OrderedDict) else "DICT_KEYS"
         _check(name, _payload)(writer, index, guard)
+
+
+def _members(writer: Writer, index: int, guard: Guard) -> None:
+    if may_die(guard.payload):
+        python_check(writer, index, guard)
+    else:
+        _check("SET_ORDER", _payload)(writer, index, guard)
 
 
 def _call(writer: Writer, index: int, guard: Guard) -> None:
@@ -524,11 +515,11 @@ LOWERINGS: dict[str, Lowering] = {
     "LENGTH": _check("LEN", _number),
     "LENGTH_AT_LEAST": _check("LEN_AT_LEAST", _number),
     "KEYS": _keys,
-    "HAS_KEY": _key_check("HAS_KEY"),
-    "NO_KEY": _key_check("NO_KEY"),
-    "MEMBER": _check("SET_HAS", _payload),
-    "NOT_MEMBER": _check("SET_HAS_NOT", _payload),
-    "MEMBERS": _check("SET_ORDER", _payload),
+    "HAS_KEY": _key_check("HAS_KEY", "HAS_KEY"),
+    "NO_KEY": _key_check("NO_KEY", "NO_KEY"),
+    "MEMBER": _key_check("MEMBER", "SET_HAS"),
+    "NOT_MEMBER": _key_check("NOT_MEMBER", "SET_HAS_NOT"),
+    "MEMBERS": _members,
     "NO_ATTRIBUTE": _check("NO_DICT_ATTR", _payload),
     "NO_TYPE_ATTRIBUTE": _check("TYPE_ATTR_ABSENT", _payload),
     "ORDER": _check("TYPE_ORDER", _payload),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import sys
 import types
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from frameloom.diagnostics.location import Location
 from frameloom.diagnostics.reports import RecompileReport
 from frameloom.symbolic.guards import CHECKS, PLAIN_KEYS, Guard, class_order, literal, ordered_keys, others_of
 from frameloom.symbolic.instance_dict import instance_dict_item
+from frameloom.symbolic.mortal import still_there
 from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
 
@@ -84,7 +84,7 @@ def all_misses(misses: tuple, scope: Scope, checks: frozenset[str]) -> Iterator[
             continue
         unlike: set[Source] = set()
         for index, guard in enumerate(info.guards):
-            if _is_or_lies_behind(guard.source, unlike) or guard._replace(payload=_held(guard.payload)).holds(scope):
+            if _is_or_lies_behind(guard.source, unlike) or guard._replace(payload=still_there(guard.payload)).holds(scope):
                 continue
             if guard.check not in checks:
                 unlike.add(guard.source)
@@ -106,7 +106,7 @@ def report(miss: Miss, code: types.CodeType, entries: int) -> RecompileReport:
     """What to tell."""
     guard = miss.guard
     path = written(guard.source, guard.where)
-    told = EXPLAINERS.get(guard.check, _unknown)(path, _held(guard.payload), miss)
+    told = EXPLAINERS.get(guard.check, _unknown)(path, still_there(guard.payload), miss)
     chain = chain_of(told.where or guard.where)
     return RecompileReport(
         function=next((at.qualname for at in reversed(chain) if not at.of_library), code.co_qualname),
@@ -127,10 +127,6 @@ def _place(code: types.CodeType) -> tuple[Location, ...]:
     """Where the function is that is captured, or, where that is a library's, where the program calls it."""
     first = first_line(code)
     return first.of_library and caller(sys._getframe()) or (first,)
-
-
-def _held(payload: Any) -> Any:
-    return payload() if type(payload) is weakref.ref else payload
 
 
 def shown(value: Any) -> str:

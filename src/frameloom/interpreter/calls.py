@@ -399,7 +399,7 @@ CALLERS: dict[type, Callable] = {
 
 def enter_root(m: Machine, function: types.FunctionType, code: types.CodeType, arguments: tuple) -> Frame:
     """The frame of a root function: its argument slots name the real arguments, looked at when they are read."""
-    from frameloom.symbolic.values import Lazy, Real
+    from frameloom.symbolic.values import Lazy
 
     session = m.session
     session.root_globals = function.__globals__
@@ -408,10 +408,10 @@ def enter_root(m: Machine, function: types.FunctionType, code: types.CodeType, a
     m.watched = to_watch(code.co_varnames, arguments, m.domain)
     for index, argument in enumerate(arguments):
         name = program.slots[index].name
-        frame.slots[index] = Lazy(Real(argument, session.sources.local(name)))
+        frame.slots[index] = Lazy(session.observe.real(argument, session.sources.local(name)))
     session.root_arguments = tuple(frame.slots[: len(arguments)])
     session.root_cells = {
-        name: Lazy(Real(cell, session.sources.cell(name)))
+        name: Lazy(session.observe.real(cell, session.sources.cell(name)))
         for name, cell in zip(code.co_freevars, function.__closure__ or ())
     }
     return frame

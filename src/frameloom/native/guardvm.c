@@ -595,6 +595,9 @@ run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObjec
             STEP(PyMethod_Check(object) ? PyMethod_GET_SELF(object) : NULL);
         CASE(BUILTIN_SELF)
             STEP(PyCFunction_Check(object) ? PyCFunction_GET_SELF(object) : NULL);
+        CASE(REFERENT)
+            value = PyWeakref_CheckRef(object) ? weak_referent(object) : NULL;
+            STEP(value == NULL && PyWeakref_CheckRef(object) ? Py_None : value);
         CASE(GETTER)
             NEW_STEP(getter_value(key->object, object));
         CASE(PY_STEP)

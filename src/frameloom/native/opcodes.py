@@ -90,6 +90,7 @@ OPCODES = (
     Opcode("METHOD_FUNC", "step", "none", "function of a bound method"),
     Opcode("METHOD_SELF", "step", "none", "object of a bound method"),
     Opcode("BUILTIN_SELF", "step", "none", "object a built-in method is bound to; fails when there is none"),
+    Opcode("REFERENT", "step", "none", "what a weak reference refers to, None where that is dead"),
     Opcode("GETTER", "step", "getter", "result of a C getset or member descriptor", runs=True),
     Opcode("PY_STEP", "step", "callable", "result of callable(object)", runs=True),
     # checks of one object

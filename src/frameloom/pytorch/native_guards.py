@@ -15,11 +15,12 @@ from typing import Any, Iterator
 
 import torch
 
-from frameloom.compile.guard_rows import OWNED_KEYS, GuardProgram, PythonCheck, lowers
+from frameloom.compile.guard_rows import GuardProgram, PythonCheck, lowers
 from frameloom.compile.running import Codes, Graded, Probe, calibrate, facts
 from frameloom.pytorch import guards
 from frameloom.pytorch.guards import TensorPayload
 from frameloom.symbolic.guards import Guard
+from frameloom.symbolic.mortal import OWNED_KEYS
 
 TYPES = (torch.Tensor, torch.nn.Parameter)
 OWNED_KEYS.update(TYPES)  # optimisers key their state by parameters

@@ -53,7 +53,9 @@ def iterator_of(*classes: type) -> Callable:
 
     def add(take: Callable) -> Callable:
         def taken(m: Machine, self: Obj) -> Value | None:
-            return take_ahead(m, self) if type(self.body) is Ahead else take(m, self)
+            if type(self.body) is Ahead:
+                return take_ahead(m, self)
+            return _taken_once(m, self, take) if type(self.body) is LazyIterator else take(m, self)
 
         def advance(m: Machine, self: Obj) -> Value | None:
             item = taken(m, self)
@@ -68,6 +70,18 @@ def iterator_of(*classes: type) -> Callable:
         return take
 
     return add
+
+
+def _taken_once(m: Machine, self: Obj, take: Callable) -> Value | None:
+    """The next item of an iterator that runs others meanwhile: code of the program that these run may come back to it."""
+    advancing = m.session.advancing
+    if self in advancing and self.cls is not CALLABLE_ITERATOR:
+        raise GraphBreak("FL502", f"an iterator of class {self.cls.__name__} is advanced by what it runs itself")
+    advancing.append(self)
+    try:
+        return take(m, self)
+    finally:
+        advancing.pop()
 
 
 def take_ahead(m: Machine, self: Obj) -> Value | None:

@@ -11,13 +11,9 @@ from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import function, methods
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts.cell import CellBody
-from frameloom.symbolic.layouts.reference import ReferenceBody
-from frameloom.symbolic.reading import Reading
+from frameloom.symbolic.layouts.reference import REFERENT, ReferenceBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, Const, Value
-
-REFERENT = Reading(lambda reference: weakref.ReferenceType.__call__(reference), "()")
-
 
 def call_reference(m: Machine, reference: Value, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
     """The referent, or None where it is dead."""
@@ -47,7 +43,7 @@ def _is_held(m: Machine, found: Value) -> bool:
 
 def _is_reached(m: Machine, found: Value) -> bool:
     """Whether the trace had come to an object by another way, and has written to nothing on it: so it is held there still."""
-    if found.real is None:
+    if type(found) is Const or found.real is None:
         return False
     source = found.real.source
     way = {source}

@@ -10,10 +10,12 @@ import struct
 import types
 import weakref
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.ahead import ends_after, gives
 from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
+from frameloom.symbolic.mortal import may_die, weakly
 from frameloom.symbolic.real import flags_of, mro_of, stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
 
@@ -42,6 +44,29 @@ def text_of(guard: Guard, name: Callable[[Source], str] = str) -> str:
     """A guard as a person reads it; `name` writes a source."""
     row = CHECKS[guard.check]
     return row.text(name(guard.source), guard.payload, *[name(other) for other in others_of(guard)])
+
+
+def mortal_keys(source: Source) -> Iterator[Any]:
+    """The objects named on a path that may die."""
+    at: Source | None = source
+    while at is not None:
+        if at.step in NAMING and may_die(at.key):
+            yield at.key
+        at = at.base
+
+
+NAMING = frozenset({"const", "dict_item"})
+"""Steps that name an object of the program's by itself"""
+
+
+def let_die(guard: Guard) -> Guard:
+    """The guard as an entry keeps it: without ownership of objects of the program's."""
+    held = weakly(guard.payload) if guard.check in NAMES_OBJECTS else None
+    return guard if held is None else guard._replace(payload=held)
+
+
+NAMES_OBJECTS = frozenset({"TYPE", "IS", "HAS_KEY", "NO_KEY", "MEMBER", "NOT_MEMBER", "KEYS", "MEMBERS"})
+"""Checks whose payload is an object of the program's, or a tuple of such"""
 
 
 def others_of(guard: Guard) -> tuple[Source, ...]:

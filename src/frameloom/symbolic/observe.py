@@ -22,6 +22,7 @@ class Observer:
     def __init__(self, session: Any) -> None:
         self.session = session
         self.seen: dict[int, Value] = {}
+        self.lent: list[Real] = []
         self.type_memo: dict[tuple, Value] = {}
         self.ordered: dict[type, bool] = {}
         self.class_writes: dict[tuple, Value] = {}
@@ -29,13 +30,20 @@ class Observer:
         self.promoted: frozenset = frozenset()  # sources of numbers that are read at run time
 
     def forget(self) -> None:
-        """Let go of the real objects; the values that stood for them may point at each other in circles."""
+        """Let go of the real objects, and of their values, which may point at each other in circles."""
+        for real in self.lent:
+            real.object = real.source = None
+        self.lent.clear()
         for value in self.seen.values():
-            if getattr(value, "real", None) is not None:
-                value.real.object = None
             if type(value) is Obj:
                 value.attributes = value.slots = value.body = None
         self.seen.clear()
+
+    def real(self, found: Any, source: Source) -> Real:
+        """A real object and the path to it, until all are let go."""
+        made = Real(found, source)
+        self.lent.append(made)
+        return made
 
     # -- wrapping ------------------------------------------------------------------------------------------------
     def wrap(self, found: Any, source: Source) -> Value:
@@ -82,7 +90,7 @@ class Observer:
             self.session.guard("TYPE", source, type(found))
             from frameloom.symbolic.values import INPUT
 
-            known = self.session.record(INPUT, (), {}, type(found), None, tape="host", real=Real(found, source))
+            known = self.session.record(INPUT, (), {}, type(found), None, tape="host", real=self.real(found, source))
             self.session.journal.set_item(self.seen, source, known)
         return known
 
@@ -128,7 +136,7 @@ class Observer:
             self.session.guard("IS", source, found)
 
         def make() -> Obj:
-            obj = Obj(type(found), Real(found, self.session.sources.const(found)))
+            obj = Obj(type(found), self.real(found, self.session.sources.const(found)))
             obj.body = layout_of(type(found)).look(obj, self.session)
             return obj
 
@@ -147,7 +155,7 @@ class Observer:
     def _looked_at(self, found: Any, source: Source) -> Obj:
         if source.base is not None or source.step != "const" or not is_static(type(found)):
             self.session.guard("TYPE", source, type(found))
-        obj = Obj(type(found), Real(found, source))
+        obj = Obj(type(found), self.real(found, source))
         obj.body = layout_of(type(found)).look(obj, self.session)
         return obj
 
@@ -155,7 +163,7 @@ class Observer:
         """An object of a class that the domain claims: a node, or an object like others where the domain says so."""
 
         def make() -> Value:
-            made = self.session.domain.input(self.session, Real(found, source))
+            made = self.session.domain.input(self.session, self.real(found, source))
             return self._looked_at(found, source) if made is NOT_HANDLED else made
 
         return self.remember(found, source, make)

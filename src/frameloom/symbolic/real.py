@@ -6,6 +6,7 @@ capture must never do by accident.
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 _SUBCLASSCHECK = type.__subclasscheck__
@@ -13,6 +14,9 @@ _MRO = type.__dict__["__mro__"]
 _NAMESPACE = type.__dict__["__dict__"]
 _FLAGS = type.__dict__["__flags__"]
 _DICT_OFFSET = type.__dict__["__dictoffset__"]
+_WEAK_OFFSET = type.__dict__["__weakrefoffset__"]
+_MODULE_DICT = types.ModuleType.__dict__["__dict__"]
+_HEAP_TYPE = 1 << 9
 
 
 def stands_on(found: Any, *classes: type) -> bool:
@@ -38,6 +42,21 @@ def namespace_of(cls: type) -> Any:
 def flags_of(cls: type) -> int:
     """The flags of a class (`Py_TPFLAGS_...`)."""
     return _FLAGS.__get__(cls)
+
+
+def can_be_weak(found: Any) -> bool:
+    """Whether what is made for a program should hold an object weakly: objects of the user's that have weak references."""
+    if stands_on(found, type):
+        return bool(flags_of(found) & _HEAP_TYPE)
+    if stands_on(found, types.BuiltinFunctionType):
+        return is_loose(found)
+    return _WEAK_OFFSET.__get__(type(found)) != 0 and not stands_on(found, types.ModuleType)
+
+
+def is_loose(function: types.BuiltinFunctionType) -> bool:
+    """Whether a function of a module that is implemented in C is none that the module has by its name: it may die before it."""
+    module = function.__self__
+    return type(module) is types.ModuleType and _MODULE_DICT.__get__(module).get(function.__name__) is not function
 
 
 def has_instance_dict(cls: type) -> bool:

@@ -56,10 +56,11 @@ class Session:
         self.machine: Any = None
         self.binds = False
         self.generators: list[Obj] = []
+        self.advancing: list[Obj] = []  # the iterators that are being advanced, outermost first
 
     def close(self) -> None:
         """Let everything go.  The parts of a session point at each other, and the user's objects that a trace has seen must not
-        wait for the collector to die."""
+        wait for the collector to die; what was rolled back is among them."""
         self.observe.forget()
         self.sources.forget()
         self.journal.clear()

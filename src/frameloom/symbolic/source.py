@@ -10,12 +10,12 @@ from __future__ import annotations
 import gc
 import sys
 import types
-import weakref
 from collections import OrderedDict, deque
 from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.ahead import Nothing, container_of, entry_ahead, item_ahead, own_dictionary
 from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
+from frameloom.symbolic.mortal import weakly
 from frameloom.symbolic.real import namespace_of, stands_on
 
 
@@ -107,7 +107,7 @@ class Unowned(Source):
 
     __slots__ = ("_reference",)
 
-    def __init__(self, step: str, reference: weakref.ref, base: Source | None) -> None:
+    def __init__(self, step: str, reference: Callable[[], Any], base: Source | None) -> None:
         self.step = step
         self._reference = reference
         self.base = base
@@ -129,11 +129,12 @@ class Unowned(Source):
     __repr__ = __str__
 
 
-def without_ownership(source: Source, is_weak: Callable[[Any], bool]) -> Source:
-    """The same path, whose keys that `is_weak` says so of may die."""
-    base = source.base and without_ownership(source.base, is_weak)
-    if type(source) is not Unowned and is_weak(source.key):
-        return Unowned(source.step, weakref.ref(source.key), base)
+def without_ownership(source: Source) -> Source:
+    """The same path, which does not keep objects of the program's alive that it names."""
+    base = source.base and without_ownership(source.base)
+    held = None if type(source) is Unowned else weakly(source.key)
+    if held is not None:
+        return Unowned(source.step, held, base)
     if base is source.base:
         return source
     return Source(source.step, source.key, base)

@@ -16,7 +16,7 @@ from frameloom.pytorch.arrays.spec import DTYPES, Spec, spec_of
 from frameloom.pytorch.fakes import fact_of
 from frameloom.symbolic.layouts.base import Layout, register, replay
 from frameloom.symbolic.source import STEPS, Missing, Step
-from frameloom.symbolic.values import INPUT, Const, Node, Obj, Real, Value
+from frameloom.symbolic.values import INPUT, Const, Node, Obj, Value
 
 SCALARS = frozenset(
     {
@@ -133,7 +133,7 @@ class ArrayLayout(Layout):
             return None
         spec = spec_of(found)
         session.guard("CALL", source, (holds_spec, spec, f"{{}} is an array {spec}"))
-        elements = Real(elements_over(found), source.child("elements"))
+        elements = session.observe.real(elements_over(found), source.child("elements"))
         fact = fact_of(elements.object)
         node = session.record(INPUT, (), {}, torch.Tensor, fact, real=elements)
         state = session.torch

@@ -90,17 +90,17 @@ def _next(session: Any, obj: Obj, number: int) -> Value | None:
     real = obj.real
     try:
         if obj.cls not in DICT_ITERATORS:
-            return _lazy(real, "ahead", number, item_ahead(real.object, number))
+            return _lazy(session, real, "ahead", number, item_ahead(real.object, number))
         key, value = entry_ahead(real.object, number)
     except Nothing:
         return None
     if obj.cls is KEY_ITERATOR:
-        return _lazy(real, "key_ahead", number, key)
-    item = _lazy(real, "value_ahead", number, value)
+        return _lazy(session, real, "key_ahead", number, key)
+    item = _lazy(session, real, "value_ahead", number, value)
     if obj.cls is not ITEM_ITERATOR:
         return item
-    return session.alloc(tuple, TupleBody([_lazy(real, "key_ahead", number, key), item]))
+    return session.alloc(tuple, TupleBody([_lazy(session, real, "key_ahead", number, key), item]))
 
 
-def _lazy(real: Real, step: str, number: int, found: Any) -> Lazy:
-    return Lazy(Real(found, real.source.child(step, number)))
+def _lazy(session: Any, real: Real, step: str, number: int, found: Any) -> Lazy:
+    return Lazy(session.observe.real(found, real.source.child(step, number)))

@@ -45,7 +45,7 @@ def materialise(session: Any, body: DequeBody) -> list[Value]:
         real = body.real
         shape = shape_of(real.object)
         session.guard("CALL", real.source, (has_shape, shape, f"len({{}}) == {shape[0]}"))
-        items = [Lazy(Real(deque.__getitem__(real.object, i), real.source.child("deque_item", i))) for i in range(shape[0])]
+        items = [Lazy(session.observe.real(deque.__getitem__(real.object, i), real.source.child("deque_item", i))) for i in range(shape[0])]
         session.journal.set_field(body, "maxlen", shape[1])
         session.journal.set_field(body, "items", items)
     return body.items

@@ -14,6 +14,7 @@ from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
 from frameloom.symbolic.layouts.list_ import reaches_one
 from frameloom.symbolic.real import stands_on
+from frameloom.symbolic.mortal import require_weakly
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.source import STEPS
 from frameloom.symbolic.stored import stored_hash, stored_value
@@ -266,19 +267,20 @@ def _keys_of(mapping: dict) -> tuple:
 def _item_keys(session: Any, real: Real) -> list:
     """The keys in order, each with its handle and its value; a key that hashes in Python is read by its position."""
     keys = _keys_of(real.object)
+    require_weakly(keys)
     session.guard("KEYS", real.source, keys)
     plain = real.source.child
     found = []
     for index, key in enumerate(keys):
         if type(key) in ATOMS or host_hashable(key):
             wrapped = session.observe.constant(key)
-            value = Real(dict.__getitem__(real.object, key), plain("dict_item", key))
+            value = session.observe.real(dict.__getitem__(real.object, key), plain("dict_item", key))
             found.append((key, wrapped, Lazy(value)))
         else:
             wrapped = session.observe.constant(key)
             source = plain("dict_value", index)
             handle = hashed_key(session, real.object, key, wrapped)
-            found.append((handle, wrapped, Lazy(Real(STEPS["dict_value"].read(real.object, index), source))))
+            found.append((handle, wrapped, Lazy(session.observe.real(STEPS["dict_value"].read(real.object, index), source))))
     return found
 
 
@@ -310,7 +312,7 @@ def _attribute_keys(session: Any, real: Real) -> list:
     source = real.source.child("dict")
     session.guard("KEYS", source, tuple(names))
     return [
-        (name, Const(name), Lazy(Real(instance_dict_item(real.object, name), real.source.child("attribute", name))))
+        (name, Const(name), Lazy(session.observe.real(instance_dict_item(real.object, name), real.source.child("attribute", name))))
         for name in names
     ]
 

@@ -25,7 +25,7 @@ def materialise(session: Any, body: ListBody) -> list[Value]:
         real = body.real
         count = list.__len__(real.object)
         session.guard("LENGTH", real.source, count)
-        base = [Lazy(Real(list.__getitem__(real.object, i), real.source.child("item", i))) for i in range(count)]
+        base = [Lazy(session.observe.real(list.__getitem__(real.object, i), real.source.child("item", i))) for i in range(count)]
         session.journal.record(_forget, body)
         body.items = base + body.tail
     return body.items

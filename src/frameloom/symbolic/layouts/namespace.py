@@ -7,7 +7,7 @@ from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.values import Obj, Real
+from frameloom.symbolic.values import Obj
 
 
 @register(type)
@@ -36,7 +36,7 @@ def globals_object(session: Any, real: dict) -> Obj:
     observe = session.observe
     known = observe.seen.get(id(real))
     if known is None:
-        known = Obj(dict, Real(real, session.sources.const(real)))
+        known = Obj(dict, session.observe.real(real, session.sources.const(real)))
         known.body = DictBody(False, known.real, "global" if real is session.root_globals else "dict_item")
         known.body.owner = known
         session.journal.set_item(observe.seen, id(real), known)

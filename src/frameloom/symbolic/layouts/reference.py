@@ -6,7 +6,11 @@ import weakref
 from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register
+from frameloom.symbolic.reading import Reading
 from frameloom.symbolic.values import Obj, Value
+
+REFERENT = Reading(lambda reference: weakref.ReferenceType.__call__(reference), "()")
+"""What a reference refers to, or None.  The guard program hands it out to the entry, for it may die between two looks."""
 
 
 class ReferenceBody:

@@ -8,6 +8,7 @@ from frameloom.symbolic.keys import all_answers, host_hashable
 from frameloom.symbolic.layouts.base import Layout, hashed_by_parts, register, replay
 from frameloom.symbolic.layouts.dict_ import hashed_key
 from frameloom.symbolic.real import stands_on
+from frameloom.symbolic.mortal import require_weakly
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.stored import has_member
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Obj, Real, Value
@@ -213,6 +214,7 @@ def materialise(session: Any, body: SetBody) -> None:
     real = body.real
     members = tuple(storage_of(real.object).__iter__(real.object))
     if not _is_fixed(body):
+        require_weakly(members)
         session.guard("MEMBERS", real.source, members)
     handles = [
         member if host_hashable(member) else hashed_key(session, real.object, member, session.observe.constant(member))

@@ -45,10 +45,10 @@ class TupleLayout(Layout):
         count = tuple.__len__(real.object)
         if real.source.step != "const":
             session.guard("LENGTH", real.source, count)
-        return TupleBody([self._entry(real, index) for index in range(count)])
+        return TupleBody([self._entry(session, real, index) for index in range(count)])
 
-    def _entry(self, real: Real, index: int) -> Value:
-        return Lazy(Real(tuple.__getitem__(real.object, index), real.source.child("item", index)))
+    def _entry(self, session: Any, real: Real, index: int) -> Value:
+        return Lazy(session.observe.real(tuple.__getitem__(real.object, index), real.source.child("item", index)))
 
     def children(self, obj: Obj) -> list:
         return list(obj.body.items)
