@@ -90,6 +90,30 @@ def _flat(arguments: tuple) -> list[Value]:
 _STEPS = {"attribute.set": "attribute", "dict.set": "dict_item", "cell.set": "contents"}
 
 
+def restored(added: list[Operation], before: list[Operation]) -> bool:
+    """Whether plain writes leave every location as it was: as earlier ones made it, else with the object that was found there."""
+    last = {location_of(operation): operation for operation in before}
+    for location, operation in {location_of(operation): operation for operation in added}.items():
+        step = _STEPS.get(operation.kind)
+        if location is None or step is None:
+            return False
+        value = operation.arguments[-1]
+        earlier = last.get(location)
+        if earlier is not None:
+            if value is not earlier.arguments[-1]:
+                return False
+            continue
+        real = getattr(value, "real", None)
+        if real is None or real.source is not operation.target.real.source.child(step, _key_of(operation, step)):
+            return False
+    return True
+
+
+def _key_of(operation: Operation, step: str) -> Any:
+    key = None if step == "contents" else operation.arguments[0]
+    return key.value if type(key) is Const else key
+
+
 def _alone(operations: list[Operation]) -> list[bool]:
     """Of each operation, whether it is a plain write to a location that no other operation writes."""
     locations = [location_of(operation) for operation in operations]
@@ -106,8 +130,7 @@ def _writes_what_is_there(operation: Operation, guards: dict) -> bool:
     step = _STEPS.get(operation.kind)
     if step is None or type(operation.arguments[-1]) is not Const:
         return False
-    key = None if step == "contents" else operation.arguments[0]
-    key = key.value if type(key) is Const else key
+    key = _key_of(operation, step)
     if isinstance(key, Value):
         return False
     guard = guards.get(("EQUAL", operation.target.real.source.child(step, key)))

@@ -187,8 +187,8 @@ ROWS = (
         "use one dtype in regions inside each other, or cache_enabled=False; torch.is_autocast_enabled(device) instead of its old forms"),
     BreakKind(
         "FL303", "functional transform of torch.func",
-        "vmap, grad, jvp and their kin run the function on wrapped tensors at levels of their own, which is not modelled.",
-        "apply the transform outside: transform the compiled function's caller"),
+        "The function that vmap, grad, jvp and their kin are given becomes a graph of its own: it may do nothing but compute tensors.",
+        "compute tensors only in the function; or apply the transform outside: transform the compiled function's caller"),
     BreakKind(
         "FL304", "NumPy array",
         "Only what torch computes bit for bit as NumPy does is in the graph; NumPy itself does the rest.",

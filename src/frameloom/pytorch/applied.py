@@ -1,15 +1,36 @@
-"""The target of an operation that torch runs as Python of the program."""
+"""The targets of operations that run functions: those of the program, or bodies that were captured."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 
-class Applied:
+class WithBody:
+    """An operation of the graph that runs a function.
+
+    `kind` is the FL code of a call that cannot be captured, `title` what messages call it, `may_fail` whether its function may refuse
+    values.
+    """
+
+    kind: str
+    title: str
+    may_fail: bool
+    __name__: str
+    __qualname__: str
+
+    def __call__(self, *operands: Any) -> Any:
+        raise NotImplementedError
+
+
+class Applied(WithBody):
     """Calls `apply` of an `autograd.Function`; two of the same class are equal."""
+
+    kind = "FL301"
+    may_fail = True
 
     def __init__(self, cls: Any) -> None:
         self.cls = cls
+        self.title = cls.__qualname__
         self.__name__ = f"apply_{cls.__name__}"
         self.__qualname__ = self.__name__
 
@@ -21,3 +42,18 @@ class Applied:
 
     def __hash__(self) -> int:
         return hash(id(self.cls))
+
+
+class Transformed(WithBody):
+    """Hands captured bodies to a function of torch: `run` takes the operands, all of them tensors, and gives a flat tuple."""
+
+    def __init__(self, kind: str, title: str, run: Callable, may_fail: bool) -> None:
+        self.kind = kind
+        self.title = title
+        self.run = run
+        self.may_fail = may_fail
+        self.__name__ = title.replace(".", "_")
+        self.__qualname__ = self.__name__
+
+    def __call__(self, *operands: Any) -> Any:
+        return self.run(*operands)

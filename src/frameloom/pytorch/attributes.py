@@ -36,11 +36,16 @@ def read(state: State, node: Node, name: str) -> Any:
         return _of_number(state, node, name)
     found = GETTERS.get(name)
     if found is not None:
+        if state.bodies and name in OF_LEVELS:
+            raise GraphBreak("FL303", f"{name} of a tensor is asked inside the function of a transform")
         return found(state, node)
     if name in C_ATTRIBUTES:
         raise GraphBreak("FL103", f"attribute {name!r} of a tensor")
     return NOT_HANDLED
 
+
+OF_LEVELS = frozenset({"requires_grad", "is_leaf", "grad_fn", "grad", "_grad", "_base", "retains_grad", "output_nr", "name", "_version"})
+"""What a transform answers for its own level."""
 
 C_ATTRIBUTES = frozenset(
     name for name, value in vars(torch._C.TensorBase).items() if type(value).__name__ == "getset_descriptor"
@@ -215,7 +220,7 @@ def write(state: State, node: Node, name: str, value: Value) -> Any:
 
 def keep_requires_grad(state: State, node: Value, wanted: Value) -> None:
     """Set `requires_grad` to what it is; else a break, since every other holder of the tensor sees it."""
-    if type(node) is Node and type(wanted) is Const and type(node.fact) is TensorFact and not state.inference:
+    if type(node) is Node and type(wanted) is Const and type(node.fact) is TensorFact and not state.inference and not state.bodies:
         if type(wanted.value) is bool and _requires_grad(state, node).value is wanted.value and not node.fact.inference:
             return
     raise GraphBreak("FL308", "requires_grad of a tensor is set")

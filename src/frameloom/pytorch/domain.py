@@ -26,6 +26,7 @@ import frameloom.pytorch.rules.profiling  # noqa: F401
 import frameloom.pytorch.rules.refused  # noqa: F401
 import frameloom.pytorch.rules.strides  # noqa: F401
 import frameloom.pytorch.rules.tracing  # noqa: F401
+import frameloom.pytorch.rules.transforms  # noqa: F401
 import frameloom.pytorch.rules.whole  # noqa: F401
 from frameloom import config
 from frameloom.pytorch import attributes, autocast, inputs, modes, operations, operators, record, shapes

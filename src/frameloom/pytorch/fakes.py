@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import traceback
 from typing import Any, Callable, Iterator, Mapping
 
 import torch
@@ -23,6 +24,7 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from frameloom.pytorch.applied import WithBody
 from frameloom.pytorch.arguments import Arguments, fill
 from frameloom.pytorch.casts import casting
 from frameloom.pytorch.facts import SizeFact, TensorFact, fact, is_dense
@@ -178,6 +180,16 @@ class Run:
 
         numbers: argument (position or name) -> the number that stands for the tensor there.
         """
+        if not isinstance(function, WithBody):
+            return self._measure(function, grad, inference, casts, numbers)
+        with torch._C._PreserveDispatchKeyGuard():  # a transform that fails on fakes leaves the thread's keys as they were inside
+            try:
+                return self._measure(function, grad, inference, casts, numbers)
+            except Exception as error:
+                let_go_of_frames(error)
+                raise
+
+    def _measure(self, function: Callable, grad: bool, inference: bool, casts: tuple, numbers: Mapping[int | str, Any]) -> Outcome:
         leaf = self.standing.__getitem__
         args = tuple([numbers[i] if i in numbers else fill(tree, leaf) for i, tree in enumerate(self.call.args)])
         kwargs = {name: numbers[name] if name in numbers else fill(tree, leaf) for name, tree in self.call.kwargs.items()}
@@ -246,6 +258,17 @@ def fact_of(tensor: torch.Tensor) -> TensorFact:
         tensor.is_neg(),
         tensor.is_inference(),
     )
+
+
+def let_go_of_frames(error: BaseException) -> None:
+    """Torch's guards of dispatch keys live in frames that an exception holds, and set the keys when they die: that is to be now."""
+    at: BaseException | None = error
+    while at is not None:
+        traceback.clear_frames(at.__traceback__)
+        for held in vars(at).values():
+            if isinstance(held, BaseException):
+                traceback.clear_frames(held.__traceback__)
+        at = at.__context__
 
 
 def guarded_call(function: Callable, args: tuple, kwargs: dict) -> Any:

@@ -155,3 +155,8 @@ def attribute_is_none(session: Any, node: Node, name: str) -> bool:
     return answer
 
 
+
+
+def again(session: Any, node: Node) -> Value:
+    """An input that was met in a part of the trace that was taken back, met again."""
+    return session.observe.wrap(node.real.object, node.real.source)

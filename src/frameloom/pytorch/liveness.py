@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frameloom.pytorch.applied import Applied
+from frameloom.pytorch.applied import WithBody
 from frameloom.pytorch.arguments import nodes_in
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.operations import FAIL_BY_VALUE, name_of
@@ -38,8 +38,8 @@ def _has_effect(state: State, node: Node, read: set[Node]) -> bool:
 
 def may_fail(node: Node) -> bool:
     """Whether the operation may raise for values that its facts do not tell."""
-    if type(node.target) is Applied:
-        return True
+    if isinstance(node.target, WithBody):
+        return node.target.may_fail
     name = name_of(node.target)
     if name not in FAIL_BY_VALUE:
         return False

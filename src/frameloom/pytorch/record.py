@@ -7,7 +7,7 @@ from typing import Any, Callable
 import torch
 
 from frameloom.pytorch import aliases, fakes, operations, scalars, shapes, unbacked, wrapped
-from frameloom.pytorch.applied import Applied
+from frameloom.pytorch.applied import WithBody
 from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.failures import failed
@@ -21,6 +21,9 @@ from frameloom.symbolic.layouts.slice_ import SliceBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Node, Obj, Value
+
+OF_LEVELS = frozenset({"stride", "is_contiguous", "storage_offset", "is_inference", "_is_view", "is_nonzero"})
+"""What a transform answers for its own level."""
 
 MEMORY: dict[tuple, Outcome] = {}
 """(operation, arguments, modes) -> outcome, across layers and captures; only facts without symbolic sizes."""
@@ -49,6 +52,8 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
     `exact` asks for facts that also tell leaves, whatever the operation's name says.  Raises GraphBreak where the data decide
     or torch cannot tell, SymbolicRaise where the operation refuses its arguments.
     """
+    if state.bodies and operations.name_of(function) in OF_LEVELS:
+        raise GraphBreak("FL303", f"{operations.name_of(function)} of a tensor is asked inside the function of a transform")
     if not state.takes_numbers:
         args = wrapped.as_tensors(state, function, args)
     exact = exact or function in WRITERS or operations.writes_by_name(function, kwargs)
@@ -61,15 +66,15 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
     except Inexact:
         return apply(state, function, args, kwargs, True)
     except (OperationFailed, DecidedByNumber) as failure:
-        if type(failure) is OperationFailed and type(function) is Applied:
-            raise GraphBreak("FL301", f"{function.cls.__qualname__} refuses its arguments") from None
+        if type(failure) is OperationFailed and isinstance(function, WithBody):
+            raise GraphBreak(function.kind, f"{function.title} refuses its arguments: {fakes.first_line(failure.error)}") from None
         plain = [settled(state.session, value) for value in (*args, *kwargs.values())]
         if not _same(plain, (*args, *kwargs.values())):  # it may take no symbolic number
             return apply(state, function, plain[: len(args)], dict(zip(kwargs, plain[len(args) :])))
         if type(failure) is DecidedByNumber:
             raise GraphBreak("FL207", f"{operations.name_of(function)} takes its shape from a number known at run time only") from None
         return failed(state, function, call, failure)
-    if outcome.written and type(function) is not Applied:
+    if outcome.written and not isinstance(function, WithBody):
         WRITERS.add(function)
     if state.shapes is not None:
         state.shapes.note_asked(state.session.where())
@@ -121,7 +126,7 @@ class Inexact(Exception):
 def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
     """The remembered outcome of a call, or a measured one."""
     key = (function, tuple(call.key), state.modes)
-    memory = state.memo if call.symbolic or type(function) is Applied else MEMORY
+    memory = state.memo if call.symbolic or isinstance(function, WithBody) else MEMORY
     try:
         outcome = memory.get(key)
     except TypeError:

@@ -8,7 +8,7 @@ from typing import Any, Callable
 import torch
 
 from frameloom.pytorch import aliases
-from frameloom.pytorch.applied import Applied
+from frameloom.pytorch.applied import WithBody
 from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.facts import SizeFact
 from frameloom.pytorch.outcomes import (
@@ -34,7 +34,7 @@ def perform(state: State, function: Callable, call: Arguments, outcome: Outcome,
     if type(result) is TensorResult:
         node = session.record(function, call.args, call.kwargs, result.cls, result.fact)
         if result.alias is not None:
-            aliases.share(state, node, call.nodes[result.alias], result.differentiable, result.safe and type(function) is not Applied)
+            aliases.share(state, node, call.nodes[result.alias], result.differentiable, result.safe and not isinstance(function, WithBody))
         value: Value = node
     elif type(result) is SizeResult:
         node = session.record(function, call.args, call.kwargs, int, SizeFact(result.size))
@@ -64,7 +64,7 @@ def _item(state: State, result: Any, producer: Node, index: int, call: Arguments
     if kind is TensorResult:
         node = session.record(operator.getitem, (producer, index), {}, result.cls, result.fact)
         if result.alias is not None:
-            aliases.share(state, node, call.nodes[result.alias], result.differentiable, result.safe and type(producer.target) is not Applied)
+            aliases.share(state, node, call.nodes[result.alias], result.differentiable, result.safe and not isinstance(producer.target, WithBody))
         return node
     if kind is SizeResult:
         return session.record(operator.getitem, (producer, index), {}, int, SizeFact(result.size))

@@ -33,6 +33,7 @@ class State:
     takes_numbers: whether the backend reads numbers among the inputs when the graph runs;
     gradients: node -> the Value of its `.grad`, where the trace has read or set it;
     tries: how many parts of the program are being tried, to be taken back whatever comes;
+    bodies: how many functions that operations of torch run are being captured, inside each other;
     recomputed: node -> the region of `checkpoint` that it is in, named by a number; regions_open: what was written to when each of
     those that are open was entered;
     hooked: root nodes on whose storage a tensor with a hook of the trace lies;
@@ -43,7 +44,7 @@ class State:
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "number_computed", "given", "entry_facts", "regions", "arrays",
         "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
-        "takes_numbers", "scalars", "data_shapes", "hooked",
+        "takes_numbers", "scalars", "data_shapes", "hooked", "bodies",
     )
 
     def __init__(
@@ -57,6 +58,7 @@ class State:
         self.entry_autocast: Any = None
         self.autocast_cleared = False
         self.tries = 0
+        self.bodies = 0
         self.regions_open: tuple = ()
         self.recomputed: dict[Node, int] = {}
         self.default_dtype: Any = None

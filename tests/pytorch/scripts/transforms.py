@@ -18,7 +18,7 @@ def vmap_plain(x):
 
 @called(GROUP)
 def vmap_dimensions(x):
-    return vmap(lambda a, b: a @ b, in_dims=(1, None), out_dims=1)(x, torch.ones(2))
+    return vmap(lambda a, b: a @ b, in_dims=(1, None), out_dims=1)(x, torch.ones(2, 4))
 
 
 @called(GROUP)

@@ -66,6 +66,8 @@ def _left_to_eager(m: Machine, what: Value) -> Value:
 @rule(begin)
 def _begin(m: Machine) -> Value:
     session, state = m.session, m.session.torch
+    if state.bodies:
+        raise GraphBreak("FL314", "checkpoint inside a function that an operation of torch is given")
     session.journal.set_field(state, "regions_open", (*state.regions_open, (set(session.written), _effects(state))))
     return Const(len(session.nodes))
 

@@ -84,6 +84,8 @@ def _beyond(m: Machine, name: Value) -> Value:
 @rule(torch.autograd.Function.apply.__func__)
 def _apply(m: Machine, cls: Value, *args: Value, **kwargs: Value) -> Value:
     state = m.session.torch
+    if state.bodies:
+        raise GraphBreak("FL301", "an autograd.Function inside a function that an operation of torch is given")
     if kwargs:
         raise GraphBreak("FL301", "autograd.Function.apply with keyword arguments")
     if state.grad and any(_requires_grad(value) for value in args):

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from frameloom.interpreter.registry import refuse, refuse_instances, refuse_module
+from frameloom.pytorch.rules import transforms
 
 TENSOR = torch.Tensor
 
@@ -79,8 +80,7 @@ _refuse(
     "FL317", "torch._C.{}",
     tuple(name for name in dir(torch._C) if name.startswith("_set_") and name != "_set_grad_enabled"), torch._C,
 )
-_refuse("FL303", "torch.func.{}", tuple(name for name in torch.func.__all__ if name != "functional_call"), torch.func)
-_refuse("FL303", "torch.{}", ("vmap",), torch)
+_refuse("FL303", "torch.func.{}", ("functionalize", "linearize", "debug_unwrap"), torch.func)
 _refuse(
     "FL303", "torch._C._functorch.{}",
     tuple(name for name in dir(torch._C._functorch) if "nesting" in name or "batch_dim" in name), torch._C._functorch,
@@ -105,7 +105,7 @@ refuse(
 )
 
 refuse_module("FL301", "torch.nn.modules._functions")
-refuse_module("FL303", "torch._functorch", "torch._vmap_internals", but=(torch.func.functional_call,))
+refuse_module("FL303", "torch._functorch", "torch._vmap_internals", but=(torch.func.functional_call, *transforms.INLINED))
 refuse_module("FL304", "numpy")
 refuse_module("FL307", "torch.random", "torch.cuda.random")
 refuse_module("FL314", "torch._higher_order_ops", "torch.utils.checkpoint", but=(torch.utils.checkpoint.checkpoint_sequential,))
