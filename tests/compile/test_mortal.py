@@ -117,3 +117,29 @@ def test_what_a_weak_reference_gave_is_what_the_entry_uses() -> None:
         assert found in (True, "gone")
 
 
+
+
+def test_what_the_trace_computed_is_the_entrys() -> None:
+    """Objects that nobody else has, beside keys that others have."""
+
+    def program(table: dict) -> Any:
+        for key in table:
+            return key, list[int], (tuple[str],)
+
+    call = Compiled(program, on_capture=lambda capture: capture.trace.session.close())
+    table = {Thing(1): 2}
+    assert [call(table) for _ in range(3)] == [program(table)] * 3
+
+
+def test_a_key_that_the_entry_removes() -> None:
+    def program(table: dict) -> Any:
+        for key in list(table):
+            del table[key]
+        return key.number
+
+    call = Compiled(program, on_capture=lambda capture: capture.trace.session.close())
+    for number in range(3):
+        assert call({Thing(number): 1}) == number
+    thing = Thing(5)
+    for _ in range(3):
+        assert call({thing: 1}) == 5

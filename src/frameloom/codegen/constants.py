@@ -15,7 +15,7 @@ from typing import Any
 from frameloom.bytecode.emitter import Emitter
 from frameloom.symbolic.instance_dict import is_the_one
 from frameloom.symbolic.kinds import ATOMS, DEFINED_METHOD
-from frameloom.symbolic.real import can_be_weak, flags_of, is_loose, stands_on
+from frameloom.symbolic.real import flags_of, is_loose, stands_on
 
 _HEAP_TYPE = 1 << 9
 _OWNED = ATOMS | {range, types.CodeType}
@@ -124,17 +124,16 @@ class EntryEmitter(Emitter):
         self.load_callable(lambda: super(EntryEmitter, self).load_const(function))
 
     def leave_mortal(self, values: Iterable[Any]) -> None:
-        """The entry finds these objects alive by its guards, and does not keep them, if there are weak references to them."""
+        """The entry finds these objects alive by its guards, and does not keep them."""
         for value in values:
-            if can_be_weak(value):
-                self._mortal.add(id(value))
-                self._kept.append(value)
+            self._mortal.add(id(value))
+            self._kept.append(value)
 
     def _slot_for(self, value: Any) -> Any:
         slot = self._slot_of.get(id(value))
         if slot is None:
-            # An entry for which an object has to live has found it alive by a guard: it need not keep it.
-            weak = stands_on(value, type) or id(value) in self._mortal or type(value) is types.BuiltinFunctionType and is_loose(value)
+            # An entry for which a class or key has to live has found it alive by a guard: it need not keep it.
+            weak = stands_on(value, type) or id(value) in self._mortal
             slot = self._slot_of[id(value)] = self._new_slot(weak=weak)
             self.filled.append((slot, weakref.ref(value) if weak else value))
             self._kept.append(value)

@@ -13,7 +13,6 @@ from frameloom.codegen.build import Builder, Reached
 from frameloom.codegen.constants import EntryEmitter
 from frameloom.codegen.plan import Break, Plan, Return, values_of
 from frameloom.codegen.suspend import emit_suspension
-from frameloom.symbolic.guards import mortal_keys
 from frameloom.symbolic.layouts import REPLAYS
 from frameloom.symbolic.layouts.attributes import fill_attributes
 from frameloom.symbolic.source import Source
@@ -43,7 +42,7 @@ def emit(plan: Plan, runtime: Any, gathers: Callable[[Source], bool] = nothing_i
     program = plan.program
     out = EntryEmitter(program.code, runtime.new_slot)
     build = Builder(out, runtime, plan.sources)
-    out.leave_mortal(key for source in plan.sources for key in mortal_keys(source))
+    out.leave_mortal(plan.mortal)
     out.prefix(cells_arrive=True)
     out.position = program.instructions[program.start].position
     received = [(source, build.receive_source(source)) for source in plan.sources if source.base is not None and gathers(source)]
@@ -92,7 +91,9 @@ def _read_sources(plan: Plan, build: Builder) -> None:
 def _stays_readable(source: Source, plan: Plan) -> bool:
     """Whether the source reads the same at the end: constants, cells of the closure, and locals, until a break restores them.
     A key that a container was found to have may die when the entry changes that."""
-    return source.base is None and source.step in ("const", "cell", "local") and not any(mortal_keys(source))
+    if source.base is not None or source.step not in ("const", "cell", "local"):
+        return False
+    return source.step != "const" or all(key is not source.key for key in plan.mortal)
 
 
 def _call_host(build: Builder, node: Node) -> None:

@@ -15,6 +15,7 @@ from frameloom.codegen.merge import merged
 from frameloom.symbolic.domain import GraphCall
 from frameloom.symbolic.graph import PURE, Operation
 from frameloom.symbolic.layouts.effect import AFTER_GRAPH
+from frameloom.symbolic.guards import mortal_keys
 from frameloom.symbolic.source import Source
 from frameloom.symbolic.values import INPUT, Node, Obj, Value
 
@@ -68,10 +69,11 @@ class Plan:
 
     program: the root's.  sources: what is read of the state at entry.  before, after: host nodes that run before and after the
     graph.  graph: a GraphCall or None.  results: the graph's outputs that are used.  fresh: objects to make, each after what
-    its creation loads.  operations: mutations and effects.  exit: Return or Break.
+    its creation loads.  operations: mutations and effects.  exit: Return or Break.  mortal: objects that the guards find alive, and
+    the entry does not keep.
     """
 
-    __slots__ = ("program", "sources", "before", "graph", "results", "after", "fresh", "nodes", "operations", "exit")
+    __slots__ = ("program", "sources", "before", "graph", "results", "after", "fresh", "nodes", "operations", "exit", "mortal")
 
     def __init__(self, program: Any, session: Any, exit_: Any, finish: Callable[[list[Node]], GraphCall | None]) -> None:
         self.program = program
@@ -95,6 +97,7 @@ class Plan:
         self.sources: list[Source] = list(reached.sources)
         self.fresh: list[Obj] = reached.fresh
         self.nodes = [node for node in reached.nodes if node.real is None and node.attributes is not None]
+        self.mortal = list(mortal_keys(session.guards.values()))
 
     @property
     def can_run_again(self) -> bool:

@@ -10,13 +10,13 @@ import struct
 import types
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.ahead import ends_after, gives
 from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
 from frameloom.symbolic.mortal import may_die, weakly
-from frameloom.symbolic.real import flags_of, mro_of, stands_on
+from frameloom.symbolic.real import can_be_weak, flags_of, mro_of, stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
 
 
@@ -46,17 +46,17 @@ def text_of(guard: Guard, name: Callable[[Source], str] = str) -> str:
     return row.text(name(guard.source), guard.payload, *[name(other) for other in others_of(guard)])
 
 
-def mortal_keys(source: Source) -> Iterator[Any]:
-    """The objects named on a path that may die."""
-    at: Source | None = source
-    while at is not None:
-        if at.step in NAMING and may_die(at.key):
-            yield at.key
-        at = at.base
+def mortal_keys(guards: Iterable[Guard]) -> Iterator[Any]:
+    """The objects that these guards find as keys or members of real containers, which keep them alive, and an entry need not."""
+    for guard in guards:
+        if guard.check in FIND_KEY and can_be_weak(guard.payload) and may_die(guard.payload):
+            yield guard.payload
+        elif guard.check in FIND_KEYS:
+            yield from (key for key in guard.payload if may_die(key) and can_be_weak(key))
 
 
-NAMING = frozenset({"const", "dict_item"})
-"""Steps that name an object of the program's by itself"""
+FIND_KEY = frozenset({"HAS_KEY", "MEMBER"})
+FIND_KEYS = frozenset({"KEYS", "MEMBERS"})
 
 
 def let_die(guard: Guard) -> Guard:
