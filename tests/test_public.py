@@ -11,7 +11,7 @@ import pytest
 
 NAMES = {
     "allow_in_graph", "assume_constant_result", "compile", "config", "disable", "errors", "explain", "graph_break",
-    "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic", "register_backend", "reset", "stats",
+    "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic", "register_backend", "reset", "set_stance", "stats",
 }
 IMPORT_SECONDS = 0.15
 

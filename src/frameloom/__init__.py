@@ -14,6 +14,7 @@ from frameloom.api import (
     maybe_mark_dynamic,
     register_backend,
     reset,
+    set_stance,
     stats,
 )
 from frameloom.compile.asked import graph_break, is_compiling
@@ -35,5 +36,6 @@ __all__ = [
     "maybe_mark_dynamic",
     "register_backend",
     "reset",
+    "set_stance",
     "stats",
 ]

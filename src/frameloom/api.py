@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 from collections.abc import Callable, Mapping
@@ -190,6 +191,26 @@ def reset() -> None:
         callables.reset()
     else:
         events.reset()
+
+
+def set_stance(stance: str) -> Any:
+    """What compiled callables do from here on, in the running context; other threads go on as before.
+
+    stance: "default"; "force_eager": they run as if they were not compiled; "eager_on_recompile": nothing new is captured, a call that no
+    entry fits runs eagerly; "fail_on_recompile": such a call raises RecompileError if its function has entries.  As a statement it holds until
+    another is set, as a context manager for a block, as a decorator for each call of a function.
+
+    Raises WrongOption for any other name.
+    """
+    if _unsupported() is not None:
+        return _EagerAnyway()
+    from frameloom.compile import stances
+
+    return stances.set_stance(stance)
+
+
+class _EagerAnyway(contextlib.nullcontext, contextlib.ContextDecorator):
+    """A stance where nothing is ever captured."""
 
 
 def stats() -> Stats:

@@ -21,6 +21,10 @@ from typing import Any
 LOG_CHANNELS = ("breaks", "recompiles", "graph", "guards", "source")
 
 
+AT_LIMIT = ("eager", "replace")
+AtLimit = str
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Config:
     """One immutable set of settings.
@@ -29,6 +33,11 @@ class Config:
     logs: the channels of `LOG_CHANNELS` written in readable form to standard error.
     events: path of a file that receives every event as one JSON object a line; None writes none.
     recompile_limit: how many entries one code object may have before its further calls run eagerly.
+    accumulated_recompile_limit: how often all that one `compile` call captures may be captured again, replaced entries included.
+    at_limit: what a function at its `recompile_limit` does with a call that no entry fits: "eager" runs it as it is, "replace" captures it in
+    place of an entry that was not used lately.
+    fail_on_recompile_limit: a limit that is reached is an error, RecompileLimitReached.
+    error_on_recompile: a call that fits none of the entries of its function is an error, RecompileError.
     trace_limit: how many instructions one trace may run, loops unrolled, before it breaks.
     capture_scalar_outputs: numbers read from tensors (`.item()`, `.tolist()`, `int(t)`) stay in the graph where they are whole; a branch on
     one breaks.
@@ -45,6 +54,10 @@ class Config:
     logs: frozenset[str] = frozenset()
     events: str | None = None
     recompile_limit: int = 8
+    accumulated_recompile_limit: int = 256
+    at_limit: AtLimit = "eager"
+    fail_on_recompile_limit: bool = False
+    error_on_recompile: bool = False
     trace_limit: int = 1_000_000
     capture_scalar_outputs: bool = False
     capture_dynamic_output_shape_ops: bool = False
@@ -74,6 +87,11 @@ def _is_path(name: str, value: object) -> None:
         raise TypeError(f"config.{name} is a path or None, not {value!r}")
 
 
+def _is_at_limit(name: str, value: object) -> None:
+    if value not in AT_LIMIT:
+        raise ValueError(f"config.{name} is {' or '.join(map(repr, AT_LIMIT))}, not {value!r}")
+
+
 def _is_channels(name: str, value: object) -> None:
     if not isinstance(value, frozenset):
         raise TypeError(f"config.{name} is a frozenset of channel names, not {value!r}")
@@ -99,12 +117,14 @@ CHECKS: Mapping[str, Callable[[str, object], None]] = {
     "bool": _is_flag,
     "int": _is_count,
     "str | None": _is_path,
+    "AtLimit": _is_at_limit,
     "frozenset[str]": _is_channels,
 }
 PARSERS: Mapping[str, Callable[[str], object]] = {
     "bool": _parse_flag,
     "int": int,
     "str | None": lambda text: text or None,
+    "AtLimit": str,
     "frozenset[str]": _parse_channels,
 }
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}

@@ -20,15 +20,16 @@ class CodeRecord:
     """What earlier captures of one code object found out.
 
     decisions: answers that hold for every capture.  promoted: paths of numbers that are read at run time.  fruitless: captures in
-    a row that held no operation.
+    a row that held no operation.  again: how often it was captured because no entry fitted a call.
     """
 
-    __slots__ = ("decisions", "promoted", "fruitless")
+    __slots__ = ("decisions", "promoted", "fruitless", "again")
 
     def __init__(self) -> None:
         self.decisions: frozenset = frozenset()
         self.promoted: set[tuple] = set()
         self.fruitless = 0
+        self.again = 0
 
 
 class Records:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from frameloom import config
 from frameloom.codegen.plan import Break
 from frameloom.codegen.resume import ByCode, origin_of, state_of, users_code
-from frameloom.compile import collector, foundations, logs, recompiles
+from frameloom.compile import collector, foundations, logs, recompiles, stances
 from frameloom.compile.cache import CodeRecord, Records
 from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.compile.pipeline import Capture, Refused, compile_frame
@@ -21,7 +21,7 @@ from frameloom.compile.policy import MOST_FRUITLESS, Verdict, is_fruitless, verd
 from frameloom.compile.recompiles import Miss
 from frameloom.compile.trace import Trace, measures_memory, path_of
 from frameloom.diagnostics import events
-from frameloom.diagnostics.errors import FrameloomError, GraphBreakError, InternalError
+from frameloom.diagnostics.errors import FrameloomError, GraphBreakError, InternalError, RecompileError, RecompileLimitReached
 from frameloom.diagnostics.failure import write_report
 from frameloom.diagnostics.reports import REFUSED, RESUMES, BreakReport
 from frameloom.native import SKIP, SKIP_BELOW, Engine
@@ -57,6 +57,7 @@ class Compiler:
         self.roots: ByCode[bool] = ByCode()
         self.endless: ByCode[bool] = ByCode()
         self.engine = Engine(self.compile, self.notice)
+        self.again = 0  # recompiles of all that is captured
         self.untold = 0  # calls that ran eagerly while a built-in name was replaced, and the name
         self.replaced = ""
 
@@ -68,11 +69,15 @@ class Compiler:
         """Forget every entry and every record."""
         self.engine.reset()
         self.records.clear()
+        self.again = 0
         self.endless = ByCode()
 
     # -- called by the engine --------------------------------------------------------------------------------------
     def compile(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, misses: tuple) -> Any:
         """An Entry for the call, or a decision to run it eagerly.  Raises errors that are the user's to see."""
+        if stances.captures_nothing():
+            events.eager(BreakReport.of("FL916", (first_line(code),), f"set_stance({stances.current()!r})"), tell=False)
+            return None
         name = foundations.replaced()
         if name is not None:
             self.untold += 1
@@ -130,19 +135,42 @@ class Compiler:
         self, function: types.FunctionType, code: types.CodeType, arguments: tuple, misses: tuple, record: CodeRecord
     ) -> bool:
         """Tell why the call fitted no entry, and draw what follows for the next one; False where the limit is reached."""
-        entries = len(self.engine.entries(code))
-        limit = config.current().recompile_limit
-        if entries >= limit:
-            detail = f"{entries} entries, and none fits this call"
-            events.eager(BreakReport.of("FL902", (first_line(code),), detail))
+        if not self._may_recompile(code):
             return False
         scope = recompiles.scope_of(function, code, arguments)
         miss = recompiles.first_miss(misses, scope)
+        report = None
         if miss is not None:
-            events.recompile(recompiles.report(miss, code, entries))
+            known = len(record.decisions), len(record.promoted)
             self._draw(miss, misses, record)
             self._draw_from_all(misses, scope, record)
+            done = recompiles.what_is_done(len(record.decisions) > known[0], len(record.promoted) > known[1])
+            report = recompiles.report(miss, code, len(self.engine.entries(code)), record.again + 1, done)
+        if stances.fails_on_recompile():
+            raise RecompileError(report)
+        if report is not None:
+            events.recompile(report)
+        record.again += 1
+        self.again += 1
         return True
+
+    def _may_recompile(self, code: types.CodeType) -> bool:
+        """Whether no limit is reached.  Raises RecompileLimitReached where the settings want that."""
+        settings, entries = config.current(), self.engine.entries(code)
+        if self.again >= settings.accumulated_recompile_limit:
+            detail = f"{self.again} recompiles of all that is captured here, the accumulated limit"
+        elif len(entries) < settings.recompile_limit:
+            return True
+        elif settings.at_limit == "replace":
+            entries[-1].invalidate()
+            return True
+        else:
+            detail = f"{len(entries)} entries, and none fits this call"
+        report = BreakReport.of("FL902", (first_line(code),), detail)
+        if settings.fail_on_recompile_limit:
+            raise RecompileLimitReached(report)
+        events.eager(report)
+        return False
 
     def _draw_from_all(self, misses: tuple, scope: Any, record: CodeRecord) -> None:
         """Draw what follows from every guard that failed in the entry that was tried first."""

@@ -102,8 +102,14 @@ def _is_or_lies_behind(source: Source | None, others: set[Source]) -> bool:
     return source is not None
 
 
-def report(miss: Miss, code: types.CodeType, entries: int) -> RecompileReport:
-    """What to tell."""
+def what_is_done(sizes: bool, numbers: bool) -> str:
+    """What the capture after a miss does about it: sizes, numbers: whether some that differed are taken as varying from now on."""
+    kinds = " and ".join([*["sizes that differ become symbolic"] * sizes, *["numbers that differ are read at run time"] * numbers])
+    return kinds or "an entry of its own for what this call has"
+
+
+def report(miss: Miss, code: types.CodeType, entries: int, time: int = 1, done: str = "") -> RecompileReport:
+    """What to tell.  time: which recompile of the code it is; done: what the new capture does about it."""
     guard = miss.guard
     path = written(guard.source, guard.where)
     told = EXPLAINERS.get(guard.check, _unknown)(path, still_there(guard.payload), miss)
@@ -119,6 +125,8 @@ def report(miss: Miss, code: types.CodeType, entries: int) -> RecompileReport:
         chain=chain or _place(code),
         help=told.help,
         changed=told.changed,
+        time=time,
+        done=done,
         label=f"{path} is read here" if chain else "",
     )
 

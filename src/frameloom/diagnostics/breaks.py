@@ -368,6 +368,10 @@ ROWS = (
         "FL915", "built-in name is replaced",
         "The compiler is written in Python, and would do something else itself while builtins holds another len or isinstance.",
         "replace the name in the module that uses it, not in builtins"),
+    BreakKind(
+        "FL916", "stance that captures nothing",
+        "The program has set a stance under which compiled functions run as they are, or go on with the entries that they have.",
+        "leave the stance, or capture what is needed before it is set"),
 )
 
 BREAKS: Mapping[str, BreakKind] = MappingProxyType({row.code: row for row in ROWS})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from frameloom.diagnostics.location import Location, excerpt, header
 
 if TYPE_CHECKING:
-    from frameloom.diagnostics.reports import BreakReport
+    from frameloom.diagnostics.reports import BreakReport, RecompileReport
 
 
 class FrameloomError(Exception):
@@ -73,6 +73,35 @@ class SizeFixed(FrameloomError):
             lines += [*header(self.chain), *excerpt(self.chain[0], f"{self.size} is asked for its value here")]
         lines.append("  = help: ask no more of the size than holds for all, or mark it with maybe_mark_dynamic")
         return "\n".join(lines)
+
+
+class RecompileError(FrameloomError):
+    """A call fits none of the entries of its function, and the stance or `config.error_on_recompile` makes that an error.
+
+    report: the `RecompileReport` of the guard that failed, None where it cannot be told.
+    """
+
+    def __init__(self, report: RecompileReport | None) -> None:
+        super().__init__(report)
+        self.report = report
+
+    def __str__(self) -> str:
+        return "a call fits no entry" if self.report is None else self.report.render()
+
+
+class RecompileLimitReached(FrameloomError):
+    """A function, or all that one `compile` call captures, was captured as often as the settings allow, and
+    `config.fail_on_recompile_limit` makes that an error.
+
+    report: the `BreakReport` of FL902.
+    """
+
+    def __init__(self, report: BreakReport) -> None:
+        super().__init__(report)
+        self.report = report
+
+    def __str__(self) -> str:
+        return self.report.render()
 
 
 class InternalError(FrameloomError):

@@ -79,7 +79,8 @@ class RecompileReport:
     function: its qualified name.  entries, limit: how many it has, and may have.  check: the kind of guard that failed.
     path: what it guarded, as the user would write it.  old, new: printed values, made without running the user's code.
     chain: the user line that needed the guard, innermost first.  help: what to do about it.  changed: what changed, in words;
-    by default the check and the path say it.  label: what is shown behind the carets.
+    by default the check and the path say it.  label: what is shown behind the carets.  time: which recompile of the function it is.
+    done: what the new capture does about it.
     """
 
     function: str
@@ -93,6 +94,8 @@ class RecompileReport:
     help: str = ""
     changed: str = ""
     label: str = ""
+    time: int = 1
+    done: str = ""
 
     @property
     def title(self) -> str:
@@ -109,6 +112,8 @@ class RecompileReport:
         library, chain = users_first(self.chain)
         facts = [("was", shortened(self.old)), ("now", shortened(self.new)), *(("", note) for note in _inside(library)),
                  ("entries", f"{self.entries} of at most {self.limit}; beyond that the function runs eagerly (FL902)")]
+        if self.done:
+            facts.append((f"recompile {self.time}", self.done))
         if self.help:
             facts.append(("help", self.help))
         return _message(self.title, chain, self.label, facts)

@@ -67,6 +67,7 @@ if unsupported() is None:
         tensor_read,
         tensor_scan,
         trampoline,
+        watch_stance,
     )
 
     __all__ = [
@@ -110,4 +111,5 @@ if unsupported() is None:
         "tensor_scan",
         "trampoline",
         "unsupported",
+        "watch_stance",
     ]

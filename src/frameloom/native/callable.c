@@ -22,7 +22,7 @@ must_stay_eager(Thread *thread, Callable *self, Engine *engine)
         engine_notice(engine, NOTICE_BUSY);
         return 1;
     }
-    if (self->patience <= 0) {
+    if (self->patience <= 0 || stance_is_eager()) {
         return 1;
     }
     if (tstate->c_tracefunc != NULL) {

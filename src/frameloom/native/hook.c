@@ -473,7 +473,7 @@ must_step_aside(Thread *thread, PyThreadState *tstate)
         engine_notice(engine, NOTICE_STACK);
         return 1;
     }
-    return 0;
+    return stance_is_eager();
 }
 
 /* Looks a frame up by its code object. */

@@ -39,6 +39,7 @@ fill(PyObject *module)
         || PyModule_AddFunctions(module, instance_methods) < 0
         || PyModule_AddFunctions(module, storage_methods) < 0
         || PyModule_AddFunctions(module, keyed_methods) < 0
+        || PyModule_AddFunctions(module, stance_methods) < 0
         || PyModule_AddFunctions(module, ahead_methods) < 0 ? -1 : 0;
 }
 

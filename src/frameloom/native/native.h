@@ -192,6 +192,11 @@ extern PyMethodDef storage_methods[];
 extern PyMethodDef keyed_methods[];
 extern PyMethodDef ahead_methods[];
 
+/* ---- stance.c: whether all runs as it is for a while ---- */
+
+int stance_is_eager(void);
+extern PyMethodDef stance_methods[];
+
 /* ---- callable.c ---- */
 
 extern PyTypeObject Callable_Type;
