@@ -105,7 +105,10 @@ def _is_or_lies_behind(source: Source | None, others: set[Source]) -> bool:
 def what_is_done(sizes: bool, numbers: bool) -> str:
     """What the capture after a miss does about it: sizes, numbers: whether some that differed are taken as varying from now on."""
     kinds = " and ".join([*["sizes that differ become symbolic"] * sizes, *["numbers that differ are read at run time"] * numbers])
-    return kinds or "an entry of its own for what this call has"
+    return kinds or AS_BEFORE
+
+
+AS_BEFORE = "an entry of its own for what this call has"
 
 
 def report(miss: Miss, code: types.CodeType, entries: int, time: int = 1, done: str = "") -> RecompileReport:
@@ -123,7 +126,7 @@ def report(miss: Miss, code: types.CodeType, entries: int, time: int = 1, done: 
         old=told.old,
         new=NOTHING if miss.found is Missing else told.new,
         chain=chain or _place(code),
-        help=told.help,
+        help=told.help if guard.check != "EQUAL" or done in ("", AS_BEFORE) else "",  # there is nothing to do
         changed=told.changed,
         time=time,
         done=done,
