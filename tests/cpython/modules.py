@@ -40,7 +40,7 @@ WAYS = ("replay", "1", "2", "3", "5", "7")
 HELD = (
     *(module for module in CONTROL if module not in ("test_traceback", "test_sys_settrace")),
     "test_funcattrs", "test_defaultdict", "test_userlist", "test_tuple", "test_range", "test_slice", "test_augassign", "test_binop",
-    "test_compare", "test_richcmp", "test_bool",
+    "test_compare", "test_richcmp", "test_bool", "test_copy", "test_dict", "test_threading_local",
 )
 """Modules whose tests are all known to end as they should in replay, but for `KNOWN`: every push runs a quarter of them."""
 

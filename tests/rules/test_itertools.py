@@ -72,6 +72,7 @@ LEAVING = {
     "combinations": lambda: itertools.combinations([1, 2, 3], 2),
     "accumulate": lambda: itertools.accumulate([1, 2, 3]),
     "accumulate_initial": lambda: itertools.accumulate([1, 2, 3], max, initial=2),
+    "accumulate_nothing": lambda: itertools.accumulate([None, 1, None], lambda a, b: b),
     "starmap": lambda: itertools.starmap(pow, [(2, 3), (3, 2), (1, 1)]),
     "filterfalse": lambda: itertools.filterfalse(None, [0, 1, 0, ""]),
     "takewhile": lambda: itertools.takewhile(bool, [1, 2, 0, 3]),

@@ -21,11 +21,17 @@ OPEN = object()
 """Key in the machine's memory: the objects that are being represented."""
 
 
+DEEPEST = 60
+"""Objects inside one another that are represented: each takes some calls of the host's stack."""
+
+
 def once(m: Machine, self: Obj, again: str, make: Callable[[], Value]) -> Value:
     """`make()`, or the text for an object whose representation contains itself."""
     around = m.memory[OPEN] if OPEN in m.memory else m.remember(OPEN, [])
     if any(other is self for other in around):
         return Const(again)
+    if len(around) > DEEPEST:
+        raise GraphBreak("FL006", f"objects are represented {len(around)} deep")
     around.append(self)
     try:
         return make()

@@ -114,7 +114,7 @@ def _repeat(body: LazyIterator) -> tuple:
 
 def accumulate_from(iterator: Any, function: Any, total: Any) -> accumulate:
     """An accumulate that has given `total`; called by compiled code."""
-    made = accumulate(iterator, function, initial=total)
+    made = accumulate(chain((total,), iterator), function)  # an initial value of None would be none
     next(made)
     return made
 
