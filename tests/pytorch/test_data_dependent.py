@@ -190,3 +190,21 @@ def test_mixtures_of_experts_are_whole(name):
         with torch.no_grad():
             assert_same(expected, compiled(**given))
     assert frameloom.stats().graphs == 1
+
+
+def test_a_mask_that_decides_no_size_leaves_the_examples_real():
+    """Backends are shown this call's inputs as long as nothing in the graph is symbolic."""
+    shown = []
+
+    def backend(gm, examples):
+        shown.extend(map(type, examples))
+        return gm.forward
+
+    def program(x):
+        x = x.clone()
+        x[x > 1] = 5.0
+        return torch.where(x > 2, x, 0.0)
+
+    compiled = frameloom.compile(program, fullgraph=True, backend=backend)
+    assert_same(program(floats(1, 2, 3)), compiled(floats(1, 2, 3)))
+    assert shown == [torch.Tensor]

@@ -147,7 +147,8 @@ def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
 
 def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
     COUNTS.measured += 1
-    if (state.scalars or state.data_shapes) and _may_follow_from_data(function, call):
+    may_follow = (state.scalars or state.data_shapes) and _may_follow_from_data(function, call)
+    if call.symbolic and may_follow:
         return _measure_unbacked(state, function, call)
     modes = (state.grad, state.inference, state.autocast.casts)
     source = state.shapes.fakes if call.symbolic else fakes.static_fakes()
@@ -158,6 +159,8 @@ def _measure(state: State, function: Callable, call: Arguments) -> Outcome:
             raise Inexact from None
         raise
     except GraphBreak as failure:
+        if may_follow and failure.kind in ("FL202", "FL203"):
+            return _measure_unbacked(state, function, call)
         places = scalars.given_as_tensors(function, call) if failure.kind == "FL202" else {}
         if not places:
             raise
