@@ -45,6 +45,7 @@ $(VENV)/.built: $(VENV)/.installed $(NATIVE)
 
 demo: $(VENV)/.built
 	$(PY) examples/demo.py
+	$(PY) examples/train.py
 
 test: $(VENV)/.built
 	$(PY) -c 'import torch, frameloom'

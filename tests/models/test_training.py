@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import frameloom
+from examples import train
 from tests.models.compare import assert_same
 from tests.models.reference import reference
 from tests.models.tiny import ARCHITECTURES, inputs_for, training_model
@@ -61,3 +62,11 @@ def take(optimiser: torch.optim.Optimizer, run: Any, model: torch.nn.Module, giv
     loss, _ = step(run, model, given)
     optimiser.step()
     return loss
+
+
+@pytest.mark.parametrize("backend", ["eager", pytest.param("aot_eager", marks=pytest.mark.slow)])
+def test_the_example_that_trains(backend: str) -> None:
+    """Its losses, and its parameters at the end, are eager's bit for bit."""
+    plain, compiled, agree = train.compare(backend, 8)
+    assert agree and len(set(plain.run.losses)) == 8
+    assert not frameloom.stats().eager and set(frameloom.stats().breaks) <= {"FL306", "FL113"}

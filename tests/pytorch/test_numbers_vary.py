@@ -157,3 +157,25 @@ def test_any_backend_may_compile() -> None:
         return aot_module_simplified(gm, examples, fw_compiler=lambda gm, _: gm.forward)
 
     assert graphs(lambda x, f: x * f, with_numbers(0.5, 0.25, 0.75, 2.0), mine) == 2
+
+
+def _refused(function: Callable) -> Callable:
+    def attempt(x: torch.Tensor, number: float) -> object:
+        try:
+            return function(number, x)
+        except TypeError as error:
+            return str(error).partition("\n")[0]
+
+    return attempt
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, n: n / x, lambda x, n: x / n, lambda x, n: n - x, lambda x, n: n * x + n, lambda x, n: (n < x, x >= n), lambda x, n: n / x.sum(),
+    _refused(torch.mul), _refused(torch.div),
+], ids=["divided", "divisor", "subtracted", "multiplied", "compared", "divided by a scalar", "torch.mul", "torch.div"])
+def test_numbers_beside_tensors_have_the_bits_of_numbers(function) -> None:
+    """A backend that takes no numbers is given tensors in their place."""
+    compiled = frameloom.compile(function, backend="aot_eager")
+    for number in (0.1, 0.3, 0.7, 1e-3, 3.3):
+        x = torch.arange(1, 200, dtype=torch.float32) * 0.37
+        assert same(outcome(compiled, (x, number)), outcome(function, (x, number)))

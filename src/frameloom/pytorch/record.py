@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Callable
 
 import torch
@@ -21,6 +22,8 @@ from frameloom.symbolic.layouts.slice_ import SliceBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Node, Obj, Value
+
+RECIPROCAL = torch._C.TensorBase.__dict__["reciprocal"]
 
 OF_LEVELS = frozenset({"stride", "is_contiguous", "storage_offset", "is_inference", "_is_view", "is_nonzero"})
 """What a transform answers for its own level."""
@@ -55,6 +58,8 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
     if state.bodies and operations.name_of(function) in OF_LEVELS:
         raise GraphBreak("FL303", f"{operations.name_of(function)} of a tensor is asked inside the function of a transform")
     if not state.takes_numbers:
+        if function is operator.truediv and wrapped.divides(state, args):  # as torch does it: the bits are others than a quotient's
+            return apply(state, operator.mul, [apply(state, RECIPROCAL, args[1:], {}), args[0]], {})
         args = wrapped.as_tensors(state, function, args)
     exact = exact or function in WRITERS or operations.writes_by_name(function, kwargs)
     call = Arguments(state.session, args, kwargs, state.grad, exact)

@@ -6,6 +6,7 @@ without dimensions is the same as the number, if its dtype is chosen so that it 
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import torch
@@ -49,12 +50,19 @@ def as_tensors(state: Any, function: Any, args: list[Value]) -> list[Value]:
     if len(args) != 2 or operations.name_of(function) not in ELEMENTWISE:
         return args
     for place, (number, other) in enumerate(((args[0], args[1]), (args[1], args[0]))):
+        if place == 0 and getattr(function, "__module__", None) != operator.add.__module__:
+            continue  # a function of torch takes no number in the first place, and says so
         if _is_bare(state, number) and type(other) is Node and type(other.fact) is TensorFact:
             dtype = dtype_beside(other.fact, number.cls, state.default_dtype)
             if dtype is not None:
                 made = _tensor(state, number, dtype)
                 return [made, other] if place == 0 else [other, made]
     return args
+
+
+def divides(state: Any, args: list[Value]) -> bool:
+    """Whether a number of the host is divided by a tensor."""
+    return len(args) == 2 and _is_bare(state, args[0]) and type(args[1]) is Node and type(args[1].fact) is TensorFact
 
 
 def _is_bare(state: Any, value: Value) -> bool:
