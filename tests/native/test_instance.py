@@ -1,11 +1,14 @@
 """Reading an instance's own attributes: what is found, in which order, and that nothing comes into being."""
 from __future__ import annotations
 
+import abc
+import functools
 import sys
 import types
 
 import pytest
 
+from frameloom import native
 from frameloom.native import class_lookup, instance_dict_get, instance_dict_names
 
 NOTHING = object()
@@ -169,3 +172,57 @@ def test_wrong_calls() -> None:
         instance_dict_get(Plain(), "x")
     with pytest.raises(TypeError):
         instance_dict_get(Plain(), 3, None)
+
+
+# ---- what generated code makes instances with ----
+
+
+class Slots:
+    __slots__ = ("a",)
+
+
+class ReadOnly:
+    value = property(lambda self: 1)
+
+
+class Refuses:
+    def __new__(cls):
+        raise AssertionError("object.__new__ asks nobody")
+
+    def __setattr__(self, name, value):
+        raise AssertionError("object.__setattr__ asks nobody")
+
+
+def outcome_of(call, *arguments):
+    try:
+        return type(call(*arguments))
+    except Exception as error:
+        return type(error)
+
+
+class Abstract(abc.ABC):
+    @abc.abstractmethod
+    def method(self): ...
+
+
+@pytest.mark.parametrize("cls", [object, Slots, ReadOnly, Refuses, Abstract, int, list, dict, type, type("L", (list,), {}),
+                                 type("E", (ValueError,), {}), type("P", (functools.partial,), {}), 5, None])
+def test_new_objects(cls):
+    made = outcome_of(object.__new__, cls)
+    assert outcome_of(native.object_new, cls) is made
+    assert (made is cls) == (cls in (object, Slots, ReadOnly, Refuses))
+
+
+@pytest.mark.parametrize("make", [Slots, ReadOnly, lambda: object.__new__(Refuses), object, list, lambda: lambda: 0,
+                                  lambda: types.ModuleType("m"), lambda: type("L", (list,), {})()])
+@pytest.mark.parametrize("name", ["a", "value", "__class__", "__dict__", "__doc__"])
+def test_attributes_that_are_set(make, name):
+    one, other, value = make(), make(), {"b": 1}
+    expected = outcome_of(object.__setattr__, one, name, value)
+    assert outcome_of(native.object_setattr, other, name, value) is expected
+    for thing in (one, other):
+        assert expected is not type(None) or object.__getattribute__(thing, name) == value
+    with pytest.raises(TypeError):
+        native.object_setattr(Slots, "b", 1)
+    with pytest.raises(TypeError):
+        native.object_setattr(one, 5, 1)

@@ -1,5 +1,7 @@
-/* Reading an instance's own attributes for the tracer: no Python code runs and
- * no dictionary comes into being. */
+/* An instance's own attributes. Reading them for the tracer: no Python code runs
+ * and no dictionary comes into being. And what generated code makes instances
+ * with: `object.__new__` and `object.__setattr__` as calls that make no tuple of
+ * their arguments, a third of the time of the slot wrappers. */
 #include "native.h"
 
 static int
@@ -161,7 +163,60 @@ is_interned(PyObject *Py_UNUSED(module), PyObject *text)
     return PyBool_FromLong(PyUnicode_Check(text) && PyUnicode_CHECK_INTERNED(text));
 }
 
+/* What `tp_new` of a class is whose `__new__` is Python's; NULL with an exception. */
+static newfunc
+new_of_python(void)
+{
+    static newfunc found;
+    if (found == NULL) {
+        PyObject *probe = PyObject_CallFunction((PyObject *)&PyType_Type, "s(){sO}", "probe", "__new__", Py_None);
+        found = probe == NULL ? NULL : ((PyTypeObject *)probe)->tp_new;
+        Py_XDECREF(probe);
+    }
+    return found;
+}
+
+/* Refuses what `object.__new__` refuses: a class that stands on one of C with a
+ * `tp_new` of its own. */
+static PyObject *
+object_new(PyObject *Py_UNUSED(module), PyObject *cls)
+{
+    newfunc python = new_of_python();
+    PyTypeObject *base = PyType_Check(cls) && python != NULL ? (PyTypeObject *)cls : NULL;
+    while (base != NULL && base->tp_new == python) {
+        base = base->tp_base;
+    }
+    if (base == NULL || base->tp_new != PyBaseObject_Type.tp_new) {
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "object_new() takes a class that stands on no other of C");
+    }
+    PyObject *nothing = PyTuple_New(0);
+    PyObject *made = nothing == NULL ? NULL : PyBaseObject_Type.tp_new((PyTypeObject *)cls, nothing, NULL);
+    Py_XDECREF(nothing);
+    return made;
+}
+
+static PyObject *
+object_setattr(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyUnicode_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "object_setattr() takes an object, a str and a value");
+        return NULL;
+    }
+    if (PyType_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "object_setattr() takes no class");
+        return NULL;
+    }
+    if (PyObject_GenericSetAttr(args[0], args[1], args[2]) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 PyMethodDef instance_methods[] = {
+    {"object_new", object_new, METH_O,
+     "object_new(cls, /)\n--\n\n`object.__new__(cls)`."},
+    {"object_setattr", (PyCFunction)(void (*)(void))object_setattr, METH_FASTCALL,
+     "object_setattr(object, name, value, /)\n--\n\n`object.__setattr__(object, name, value)`, of no class."},
     {"is_interned", is_interned, METH_O,
      "is_interned(text, /)\n--\n\n"
      "Whether a str is the one object that CPython keeps for its value."},

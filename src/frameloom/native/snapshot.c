@@ -25,21 +25,13 @@ typedef struct {
 } Word;
 
 /* Runs of the rows without another snapshot after one that was of little use. */
-/* A tensor and what it must be still: its facts are no words of Python's. The
- * facts of one constant are looked at in one place. */
-typedef struct {
-    PyObject *tensor;
-    const TensorFacts *facts;
-    int32_t row, constant;
-} Asked;
-
 #define LONGEST_WAIT 4095
 #define OF_USE 8
 
 struct Snapshot {
     Word *words;
     size_t count, room;
-    Asked *tensors;
+    AskedTensor *tensors;    /* whose facts are no words of Python's; those of one constant are in one place */
     size_t tensor_count, tensor_room;
     PyObject **atoms;        /* owned, so that no other atom takes their place */
     size_t atom_count, atom_room;
@@ -72,13 +64,8 @@ snapshot_holds(Snapshot *snapshot)
 int32_t
 snapshot_tensors(const Snapshot *snapshot)
 {
-    const Asked *asked = snapshot->tensors, *end = asked + snapshot->tensor_count;
-    for (; asked < end; asked++) {
-        if (!tensor_facts_hold(asked->facts, asked->tensor)) {
-            return asked->row;
-        }
-    }
-    return -1;
+    const AskedTensor *changed = tensors_changed(snapshot->tensors, snapshot->tensor_count);
+    return changed == NULL ? -1 : changed->row;
 }
 
 /* ---- taking one ---- */
@@ -433,7 +420,7 @@ static int
 ask_tensor(Witness *witness, const Instruction *row)
 {
     Snapshot *snapshot = witness->snapshot;
-    Asked *tensors = with_room(snapshot->tensors, snapshot->tensor_count, &snapshot->tensor_room, sizeof(Asked));
+    AskedTensor *tensors = with_room(snapshot->tensors, snapshot->tensor_count, &snapshot->tensor_room, sizeof(AskedTensor));
     if (tensors == NULL) {
         return 0;
     }
@@ -441,10 +428,11 @@ ask_tensor(Witness *witness, const Instruction *row)
     if (!fix(witness, row->source)) {
         return 0;
     }
-    Asked asked = {.tensor = witness->registers[row->source], .facts = row->extra.facts,
-                   .row = (int32_t)(row - witness->first), .constant = row->index};
+    PyObject *tensor = witness->registers[row->source];
+    AskedTensor asked = {.tensor = tensor, .near = tensor_near(tensor), .facts = row->extra.facts,
+                         .row = (int32_t)(row - witness->first), .constant = row->index};
     for (size_t back = 1; back <= SHARING && back <= snapshot->tensor_count; back++) {
-        const Asked *other = &snapshot->tensors[snapshot->tensor_count - back];
+        const AskedTensor *other = &snapshot->tensors[snapshot->tensor_count - back];
         if (other->constant == asked.constant) {
             asked.facts = other->facts;
             break;

@@ -111,8 +111,18 @@ requires_grad_is(PyObject *tensor, const char *implementation, int expected)
     return found == expected;
 }
 
-static int
-layout_holds(const TensorFacts *facts, const int64_t *sizes, const int64_t *strides)
+static inline int
+exact_layout_holds(const TensorFacts *facts, const int64_t *sizes, const int64_t *strides)
+{
+    int64_t count = facts->dimensions, difference = 0;
+    for (int64_t i = 0; i < count; i++) {
+        difference |= (sizes[i] ^ facts->layout[i]) | (strides[i] ^ facts->layout[count + i]);
+    }
+    return difference == 0;
+}
+
+static Py_NO_INLINE int
+open_layout_holds(const TensorFacts *facts, const int64_t *sizes, const int64_t *strides)
 {
     int64_t count = facts->dimensions;
     const int64_t *expected = facts->layout;
@@ -139,6 +149,12 @@ static inline int
 direct_tells(int64_t dimensions)
 {
     return direct.ready && (dimensions <= direct.most_within || dimensions >= direct.least_outside);
+}
+
+static inline int
+layout_holds(const TensorFacts *facts, const int64_t *sizes, const int64_t *strides)
+{
+    return facts->exact ? exact_layout_holds(facts, sizes, strides) : open_layout_holds(facts, sizes, strides);
 }
 
 /* The sizes in an implementation of that many dimensions, with the strides. */
@@ -182,8 +198,8 @@ shim_facts_hold(const TensorFacts *facts, void *handle)
     return layout_holds(facts, sizes, strides);
 }
 
-int
-tensor_facts_hold(const TensorFacts *facts, PyObject *object)
+static inline __attribute__((always_inline)) int
+facts_hold(const TensorFacts *facts, PyObject *object)
 {
     int known = 0;
     for (Py_ssize_t i = 0; !known && i < PyTuple_GET_SIZE(facts->types); i++) {
@@ -196,6 +212,41 @@ tensor_facts_hold(const TensorFacts *facts, PyObject *object)
     const char *implementation = *(char **)handle;
     int holds = direct_tells(facts->dimensions) ? direct_facts_hold(facts, implementation) : shim_facts_hold(facts, handle);
     return holds && (facts->requires_grad < 0 || requires_grad_is(object, implementation, facts->requires_grad));
+}
+
+int
+tensor_facts_hold(const TensorFacts *facts, PyObject *object)
+{
+    return facts_hold(facts, object);
+}
+
+/* Tensors that are looked at this much later are fetched already: of a model's
+ * hundreds few are in the nearest cache. */
+#define AHEAD 6
+#define CACHE_LINE 64
+
+const AskedTensor *
+tensors_changed(const AskedTensor *asked, size_t count)
+{
+    for (const AskedTensor *end = asked + count; asked < end; asked++) {
+        if (asked + AHEAD < end) {
+            __builtin_prefetch(asked[AHEAD].tensor);
+            __builtin_prefetch(asked[AHEAD].near);
+            __builtin_prefetch(asked[AHEAD].near + CACHE_LINE);
+            __builtin_prefetch(asked[AHEAD].near + 2 * CACHE_LINE);
+        }
+        if (!facts_hold(asked->facts, asked->tensor)) {
+            return asked;
+        }
+    }
+    return NULL;
+}
+
+const char *
+tensor_near(PyObject *object)
+{
+    void *handle = direct.ready && is_readable_type(Py_TYPE(object)) ? handle_of(object) : NULL;
+    return handle == NULL ? NULL : *(char **)handle + direct.dim;
 }
 
 int64_t
@@ -338,6 +389,10 @@ tensor_facts_parse(PyObject *constant)
     if (!parse_layout(facts, sizes, strides)) {
         PyMem_Free(facts);
         return NULL;
+    }
+    facts->exact = facts->looks_at_strides;
+    for (Py_ssize_t i = 0; i < 2 * count && facts->exact; i++) {
+        facts->exact = facts->layout[i] >= 0;
     }
     return facts;
 }

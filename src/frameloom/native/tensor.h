@@ -16,6 +16,7 @@ typedef struct {
     int32_t device_index;
     int8_t requires_grad;    /* -1: not looked at */
     int8_t looks_at_strides;
+    int8_t exact;            /* every size and stride is one number */
     int64_t dimensions;
     int64_t layout[];        /* sizes, strides */
 } TensorFacts;
@@ -26,6 +27,20 @@ typedef struct {
 /* From the constant of the instruction; NULL with an exception. */
 TensorFacts *tensor_facts_parse(PyObject *constant);
 int tensor_facts_hold(const TensorFacts *facts, PyObject *object);
+
+/* A tensor that is alive, and what it must be. */
+typedef struct {
+    PyObject *tensor;
+    const char *near;        /* where its facts lay once: only to have that memory at hand */
+    const TensorFacts *facts;
+    int32_t row, constant;   /* of the instruction that asks */
+} AskedTensor;
+
+/* The first of some tensors that is not what it must be, or NULL. */
+const AskedTensor *tensors_changed(const AskedTensor *asked, size_t count);
+
+/* Where the facts of a tensor lie, or NULL. */
+const char *tensor_near(PyObject *object);
 
 /* One size of a tensor, -1 when it has no such dimension or is no tensor that
  * can be read. */

@@ -6,6 +6,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from frameloom.symbolic.instance_dict import WITHOUT_TUPLES
 from frameloom.symbolic.layouts.base import layout_of, replay
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.values import ABSENT, UNBOUND, Const, Obj, Value
@@ -51,7 +52,7 @@ def delete_item(obj: Any, name: Any) -> None:
 def store(build: Any, obj: Value, cls: type, name: Any, value: Value) -> None:
     """Emit the write of one attribute into an instance's own dictionary."""
     write = writer_of(cls, name, "__setattr__") or write_item
-    build.call_effect(write, obj, Const(name), value)
+    build.call_effect(WITHOUT_TUPLES.get(write, write), obj, Const(name), value)
 
 
 def remove(build: Any, obj: Value, cls: type, name: Any) -> None:

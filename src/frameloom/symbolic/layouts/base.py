@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple
 
+from frameloom.symbolic.instance_dict import WITHOUT_TUPLES
 from frameloom.symbolic.real import flags_of
 from frameloom.symbolic.values import ABSENT, UNBOUND, Obj, Value
 
@@ -29,7 +30,7 @@ class Layout:
 
     def create(self, obj: Any, build: Any) -> None:
         """Emit code that pushes a new object of `obj.cls`, with as much of its storage as cannot be filled later."""
-        build.call_constant(object.__new__, build.constant(obj.cls))
+        build.call_constant(WITHOUT_TUPLES[object.__new__], build.constant(obj.cls))
 
     def fill(self, obj: Any, build: Any) -> None:
         """Emit code that fills the rest of the storage of the created object."""
