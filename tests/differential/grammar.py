@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from . import calls, compound_statements, containers, generators, objects, simple_statements, unwinding  # noqa: F401
+from . import calls, compound_statements, containers, generators, library, objects, simple_statements, unwinding  # noqa: F401
 from .scope import Scope, indent, statement
 
 HEADER = "def program(a, b, box, xs, table, flag, other):\n"

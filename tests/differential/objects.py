@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from .expressions import number
-from .scope import Scope, block, indent, nested, simple
+from .scope import Scope, block, indent, nested
 
 OPERATIONS = (
     "{o} + {v}",
@@ -80,37 +80,3 @@ def made_inside(draw: Any, scope: Scope) -> list[str]:
     lines += ["    @classmethod", "    def make(cls, p):", "        return cls(p)"]
     scope.numbers.append(name)
     return [*lines, f"made = {cls}.make({draw(number(scope, deep=False))})", f"{name} = made.method(2)", f"{name} = {name} + made.shown"]
-
-
-LIBRARY = (
-    "Point({v}, 2).norm()",
-    "Point({v}, 2) == Point({v}, 2)",
-    "Point(1, y={v})._replace(x=3)" ,
-    "repr(Pair({v}, 2))",
-    "Pair({v}, [1]) == Pair({v}, [1])",
-    "Color(2).name",
-    "Color.RED is Color(1)",
-    "[c.value for c in Color]",
-    "Slotted({v}).twice()",
-    "Slotted({v}).missing",
-    "functools.reduce(lambda p, q: p + q, xs, {v})",
-    "functools.partial(lambda p, q: [p, q], {v})(3)",
-    "max(xs[:1] + [{v}], key=lambda e: 1)",
-    "any(e == {v} for e in (1, 2))",
-    "type(box)({v}, [2]).twice",
-    "getattr(box, 'nothing', {v})",
-    "hasattr(box, 'n') and vars(box)['n']",
-    "setattr(box, 'n', {v})",
-    "isinstance({v}, (int, str))",
-    "callable(box.apply)",
-    "[*dict(p={v}, q=2).items()]",
-    "random.random() < 2",
-    "random.choice([1, {v}])",
-)
-
-
-@simple
-def library(draw: Any, scope: Scope) -> list[str]:
-    """Things of the standard library and built-in functions."""
-    made = draw(st.sampled_from(LIBRARY)).format(v=draw(number(scope, deep=False)))
-    return ["try:", f"    log({made})", ERRORS, "    log(type(error).__name__)"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import abc
 import collections
 import contextlib
+import contextvars
 import dataclasses
 import enum
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -247,3 +250,118 @@ class Slotted:
 
     def twice(self) -> Any:
         return self.value * 2
+
+
+@functools.total_ordering
+class Ordered:
+    """Compares by two methods that it writes itself."""
+
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+    def __eq__(self, other: Any) -> bool:
+        return self.n == other.n
+
+    def __lt__(self, other: Any) -> bool:
+        return self.n < other.n
+
+
+@functools.singledispatch
+def shape(value: Any) -> str:
+    """Tells of kinds of values."""
+    return "other"
+
+
+@shape.register
+def _(value: int) -> str:
+    return "number"
+
+
+@shape.register
+def _(value: str) -> str:
+    return "text"
+
+
+@functools.lru_cache(maxsize=2)
+def remembered(value: Any) -> list:
+    """A list for each value, the same one while it is remembered."""
+    return [value]
+
+
+class Counted:
+    """Computes its total once."""
+
+    counted = 0
+
+    @functools.cached_property
+    def total(self) -> int:
+        self.counted += 1
+        return 7
+
+
+class Told:
+    """Keeps its numbers through a data descriptor."""
+
+    class Number:
+        """The descriptor."""
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, instance: Any, owner: type) -> Any:
+            return self if instance is None else instance.__dict__[self.name] * 2
+
+        def __set__(self, instance: Any, value: Any) -> None:
+            instance.__dict__[self.name] = value
+
+        def __delete__(self, instance: Any) -> None:
+            del instance.__dict__[self.name]
+
+    n = Number()
+    other = Number()
+
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+
+class Seeing:
+    """Counts how often its attributes are asked for."""
+
+    def __init__(self, n: Any) -> None:
+        self.n = n
+        self.asked = 0
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "n":
+            self.asked += 1
+        return object.__getattribute__(self, name)
+
+
+class Ending:
+    """Tells of its end."""
+
+    def __init__(self, n: Any, log: Callable) -> None:
+        self.n = n
+        self.log = log
+
+    def __del__(self) -> None:
+        self.log(f"end {self.n}")
+
+
+class Sized(abc.ABC):
+    """What has a length."""
+
+    @abc.abstractmethod
+    def size(self) -> int:
+        """How long it is."""
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> Any:
+        return hasattr(other, "__len__")
+
+
+variable: contextvars.ContextVar = contextvars.ContextVar("variable", default=0)
+
+
+class Local(threading.local):
+    """State of a thread."""

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
+import copy
+import dataclasses
 import functools
+import inspect
+import io
 import itertools
+import math
+import operator
 import random
 import sys
 import traceback
 import types
+import typing
+import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -18,10 +29,11 @@ from .things import Box
 
 NAMES = {
     **{name: getattr(things, name) for name in ("Problem", "Box", "Manager", "managed", "breaker", "failer", "breaking", "gen", "logged", "Odd")},
-    **{name: getattr(things, name) for name in ("Point", "Pair", "Color", "Slotted")},
-    "functools": functools,
-    "random": random,
-    "sys": sys,
+    **{name: getattr(things, name) for name in ("Point", "Pair", "Color", "Slotted", "Ordered", "Told", "Seeing", "Ending", "Sized")},
+    **{name: getattr(things, name) for name in ("shape", "remembered", "variable")},
+    **{module.__name__: module for module in (
+        collections, contextlib, copy, dataclasses, functools, inspect, io, itertools, math, operator, random, sys, typing, warnings, weakref
+    )},
 }
 """Globals of every program."""
 
@@ -31,6 +43,7 @@ class World:
 
     def __init__(self, variant: int) -> None:
         random.seed(7)
+        things.remembered.cache_clear()
         Mode.tracking = True
         self.logged: list = []
         items = [1, 2, 3]
@@ -47,7 +60,7 @@ class World:
 
     def names(self) -> dict:
         """Globals of the program."""
-        return {**NAMES, "log": self.logged.append}
+        return {**NAMES, "log": self.logged.append, "local": things.Local(), "box_of": things.Counted()}
 
     def run(self, function: Callable, filename: str) -> Any:
         """Call the function; gives a picture of the result and of everything it may have changed.  Tracebacks count as far as
@@ -141,6 +154,7 @@ PICTURES: dict[type, Callable] = {
     set: _items,
     frozenset: _items,
     dict: _entries,
+    collections.deque: _items,
     Array: _array,
     types.FunctionType: _function,
     types.MethodType: _method,
