@@ -115,4 +115,5 @@ def match(draw: Any, scope: Scope) -> list[str]:
 
 @nested
 def early(draw: Any, scope: Scope) -> list[str]:
-    return [f"if {draw(condition(scope))}:", f"    return {draw(number(scope))}"]
+    leave = "log({})" if scope.in_group else "return {}"
+    return [f"if {draw(condition(scope))}:", f"    {leave.format(draw(number(scope)))}"]

@@ -24,12 +24,13 @@ class Scope:
         self.depth = depth
         self.fresh = 0
         self.in_loop = False
+        self.in_group = False
 
     def inner(self) -> "Scope":
         made = Scope(self.depth + 1)
         made.numbers, made.arrays, made.lists = list(self.numbers), list(self.arrays), list(self.lists)
         made.fresh = self.fresh + 10
-        made.in_loop = self.in_loop
+        made.in_loop, made.in_group = self.in_loop, self.in_group
         return made
 
     def name(self, prefix: str) -> str:

@@ -12,6 +12,16 @@ from .compiled import compare
 from .grammar import HEADER
 
 FOUND = {
+    "what an argument equals is not asked of its class": """
+    box.seen = Odd(1, log, True)
+    breaker()
+    reference = weakref.ref(box)
+    breaker()
+    log(reference() is box)
+    held = Odd(2, log)
+    breaker()
+    return reference() is box
+""",
     "sizes asked of a random operation draw numbers": """
     return a.noise(), a.noise()
 """,

@@ -73,9 +73,11 @@ def chained(draw: Any, scope: Scope) -> list[str]:
 
 @nested
 def group(draw: Any, scope: Scope) -> list[str]:
-    """`except*`."""
+    """`except*`, out of whose handlers nothing may return or leave a loop."""
     raised = draw(st.sampled_from(["ExceptionGroup('g', [Problem(1), KeyError(2)])", "Problem(1)", "ExceptionGroup('g', [TypeError()])"]))
     lines = ["try:", "    try:", f"        raise {raised}", "    except* Problem as some:", "        log(len(some.exceptions))"]
-    lines += indent(indent(draw(block(scope.inner(), 1))))
+    handler = scope.inner()
+    handler.in_group = True
+    lines += indent(indent(draw(block(handler, 1))))
     lines += ["    except* KeyError:", "        log('key')"]
     return [*lines, "except Exception as error:", "    log(type(error).__name__)"]

@@ -12,6 +12,7 @@ from frameloom.bytecode.program import Program
 from frameloom.interpreter.frame import Frame
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.journal import Journal
+from frameloom.symbolic.observe import Observer
 from frameloom.symbolic.session import Session
 from frameloom.symbolic.source import Source, Sources
 
@@ -20,6 +21,8 @@ ROOMS = ("frameloom", "tests.toy")
 LEFT_OUT = {
     # The journal itself, what only counts, what sources remember of paths, and the frames of the host's stack.
     Session: {"journal", "sources", "frame", "instructions", "most_instructions", "deepest", "domain"},
+    # What was lent to the trace at any time, taken back at its end.
+    Observer: {"lent"},
     # How a running frame is linked to the host's stack, set anew each time it runs, and what it gave last, read at once.
     Frame: {"session", "mark", "parent", "called_from", "origins", "link", "result"},
 }

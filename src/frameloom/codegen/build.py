@@ -242,7 +242,10 @@ def shared_bases(sources: Iterable[Source]) -> set[Source]:
 
 
 def _load_const(build: Builder, value: Const) -> None:
-    build.out.load_const(value.value)
+    if value.source is None:
+        build.out.load_const(value.value)
+    else:
+        build.load_source(value.source)
 
 
 def _load_held(build: Builder, value: Any) -> None:
@@ -310,6 +313,8 @@ class Reached:
                 pending.extend(value.items if type(value) is Sequenced else value)
             elif type(value) is Previous:
                 pending.append(value.value)
+            elif type(value) is Const and value.source is not None:
+                self.sources.setdefault(value.source)
             elif isinstance(value, Value) and not isinstance(value, (Const, Marker)) and id(value) not in self._seen:
                 self._visit(value, pending)
 

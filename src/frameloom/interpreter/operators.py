@@ -14,7 +14,7 @@ from frameloom.interpreter.promoted import NUMBERS, is_total, known_comparison
 from frameloom.interpreter.registry import RULES, kind_of_class
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.guards import same_constant
-from frameloom.symbolic.kinds import ATOMS
+from frameloom.symbolic.kinds import ATOMS, has_equals
 from frameloom.symbolic.layouts.payload import RunTimeBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import (
@@ -377,7 +377,7 @@ def identical(m: Machine, a: Value, b: Value) -> bool:
     if is_number(a) or is_number(b):
         return _same_number(m, a, b)
     if type(a) is Const and type(b) is Const:
-        return same_constants(a.value, b.value)
+        return a.source is not None and a.source is b.source or same_constants(a.value, b.value)
     real_a, real_b = getattr(a, "real", None), getattr(b, "real", None)
     if real_a is None and real_b is None:
         return False
@@ -413,17 +413,12 @@ def same_constants(a: Any, b: Any) -> bool:
         return a is b
     if type(a) in SINGLETONS or not same_constant(a, b):
         return a is b
-    if type(a) is int and -5 <= a <= 256 or a is b and _is_shared(a):
+    if not has_equals(a):
         return True
     raise GraphBreak("FL501", f"whether two equal objects of class {type(a).__name__} are one")
 
 
 SINGLETONS = frozenset({type(None), bool, type(Ellipsis), type(NotImplemented)})
-
-
-def _is_shared(value: Any) -> bool:
-    """Whether CPython keeps one object for all that are equal to this one."""
-    return type(value) in (str, bytes) and len(value) <= 1
 
 
 # -- truth ----------------------------------------------------------------------------------------------------------

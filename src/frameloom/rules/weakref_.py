@@ -76,7 +76,7 @@ def _still_there(m: Machine, argument: Value, slot: Value) -> bool:
     if isinstance(getattr(slot, "body", None), CellBody) and slot.real is None:
         slot = slot.body.contents
     passed = m.observe.peek(argument)
-    return type(passed) in ATOMS or passed == () or m.observe.peek(slot) is passed
+    return type(passed) in ATOMS or type(passed) is tuple and not passed or m.observe.peek(slot) is passed
 
 
 CALLERS[weakref.ReferenceType] = call_reference

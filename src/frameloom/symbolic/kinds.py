@@ -17,6 +17,17 @@ ATOMS = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellip
 """Classes whose instances are constants by exact type and value."""
 
 
+def has_equals(atom: Any) -> bool:
+    """Whether equal atoms of the same class may be other objects: CPython keeps small whole numbers, and texts of one
+    Latin-1 character at most."""
+    cls = type(atom)
+    if cls is int:
+        return not -5 <= atom <= 256
+    if cls is str:
+        return len(atom) > 1 or atom > "\xff"
+    return cls is float or cls is complex or cls is bytes and len(atom) > 1
+
+
 class Kind(NamedTuple):
     """wrap(observer, object, source) for objects met by a path; constant(observer, object, source) for objects held fast."""
 

@@ -78,7 +78,7 @@ class Observer:
         if type(found) in (int, float) and (source in self.promoted or self._begins_varying(source)):
             return self.promote(found, source)
         self.session.guard("EQUAL", source, found)
-        return Const(found)
+        return Const(found, source if kinds.has_equals(found) else None)
 
     def _begins_varying(self, source: Source) -> bool:
         return self.session.domain.begins_varying and source.base is None and source.step == "local"

@@ -16,12 +16,16 @@ class Value:
 
 
 class Const(Value):
-    """A value known exactly: an immutable atom, or an immutable object known by identity (a built-in function, a dtype)."""
+    """A value known exactly: an immutable atom, or an immutable object known by identity (a built-in function, a dtype).
 
-    __slots__ = ("value",)
+    `source`: where a program's own atom was found, if equal ones may be other objects; what leaves the trace is read from there.
+    """
 
-    def __init__(self, value: Any) -> None:
+    __slots__ = ("value", "source")
+
+    def __init__(self, value: Any, source: Any = None) -> None:
         self.value = value
+        self.source = source
 
     @property
     def cls(self) -> type:
