@@ -102,7 +102,30 @@ def handlers(box: Box) -> Any:
     return log
 
 
-PROGRAMS = [attributes, containers, cells, generators, handlers]
+def classes(box: Box) -> Any:
+    class Base:
+        __slots__ = ("kept",)
+        shared = 1
+
+        def __init__(self, n: int) -> None:
+            self.kept = n
+
+        def told(self) -> int:
+            return self.kept + self.shared
+
+    class Derived(Base):
+        def told(self) -> int:
+            return super().told() * 2
+
+    Derived.shared = 5
+    Derived.later = 3
+    del Derived.shared
+    made = Derived(box.n)
+    box.made = made.told
+    return Derived, made.told(), isinstance(made, Base)
+
+
+PROGRAMS = [attributes, containers, cells, generators, handlers, classes]
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ class Trace(NamedTuple):
         return [str(guard) for guard in self.session.guards.values()]
 
     def operations(self) -> list[tuple]:
-        return [(op.kind, str(op.target.source)) for op in self.session.operations]
+        return [(op.kind, str(op.target and op.target.source)) for op in self.session.operations]
 
 
 def trace(function: Callable, *args: Any, domain: Domain | None = None) -> Trace:

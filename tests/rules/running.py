@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -73,19 +74,43 @@ def reasons(compiler: Compiled) -> list[str]:
 def picture(value: Any, seen: dict[int, int]) -> Any:
     """What a value is, in comparable form: classes, contents, and which parts are one object."""
     cls = type(value)
-    if cls in (int, str, float, bool, bytes, complex, type(None)) or isinstance(value, (type, types.ModuleType)):
+    if cls in (int, str, float, bool, bytes, complex, type(None)) or isinstance(value, types.ModuleType) or _is_lasting(value):
         return (cls.__name__, value)
     if id(value) in seen:
         return ("again", seen[id(value)])
     seen[id(value)] = len(seen)
     if len(seen) > 400:
-        return cls
+        return cls.__qualname__
     for base, parts in PARTS.items():
         if isinstance(value, base):
-            return (cls, [picture(part, seen) for part in parts(value)])
+            return (_known_class(cls, seen), [picture(part, seen) for part in parts(value)])
     if hasattr(value, "__dict__") and cls.__module__ not in ("builtins", "typing"):
-        return (cls, [(name, picture(part, seen)) for name, part in vars(value).items()], _slots(value, seen))
-    return (cls, _slots(value, seen))
+        return (_known_class(cls, seen), [(name, picture(part, seen)) for name, part in vars(value).items()], _slots(value, seen))
+    return (_known_class(cls, seen), _slots(value, seen))
+
+
+def _known_class(cls: type, seen: dict) -> Any:
+    return cls if _is_lasting(cls) or cls is type(None) else picture(cls, seen)
+
+
+def _is_lasting(value: Any) -> bool:
+    """Whether a value is a class that a module has; one that a function makes is another in each call."""
+    if not isinstance(value, type) or not value.__flags__ & HEAP_TYPE:
+        return isinstance(value, type)
+    at: Any = sys.modules.get(value.__module__)
+    for name in value.__qualname__.split("."):
+        at = getattr(at, name, None)
+    return at is value
+
+
+def _of_class(value: type) -> list:
+    told = [value.__name__, value.__qualname__, value.__module__, type(value), value.__bases__, value.__flags__ & ~VERSION]
+    return [*told, value.__basicsize__, " ".join(vars(value)), *(part for name, part in vars(value).items() if name not in BY_C)]
+
+
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+VERSION = 1 << 19  # Py_TPFLAGS_VALID_VERSION_TAG
+BY_C = frozenset({"__dict__", "__weakref__", "_abc_impl"})
 
 
 def _slots(value: Any, seen: dict) -> list:
@@ -108,6 +133,7 @@ def _of_cell(value: types.CellType) -> list:
 
 
 PARTS: dict[type, Callable] = {
+    type: _of_class,
     tuple: list,
     list: list,
     set: sorted,

@@ -471,3 +471,58 @@ def class_methods_of_what_is_no_function():
 
 def test_class_methods_bind_what_they_wrap_as_this_python_does():
     compared(class_methods_of_what_is_no_function, (), 2, tuple)
+
+
+class Closed:
+    __slots__ = ("inside",)
+    shared = 1
+
+
+def closed():
+    said = []
+    for name in ("inside", "outside", "shared"):
+        for use in (lambda: getattr(Closed(), name), lambda: setattr(Closed(), name, 1), lambda: delattr(Closed(), name)):
+            try:
+                use()
+            except AttributeError as error:
+                said.append(str(error))
+    return said
+
+
+def test_attributes_of_an_object_without_a_dictionary():
+    whole(closed)
+
+
+class Endless:
+    __repr__ = object.__str__
+
+
+def endless_text():
+    try:
+        return f"{Endless()!r}"
+    except RecursionError:
+        return "no end"
+
+
+def test_text_that_asks_for_itself():
+    breaks("FL006", endless_text)
+
+
+def copies_of_properties():
+    """A copy has its text from its own getter, where the first had it from its own."""
+
+    def one(self):
+        """one"""
+
+    def two(self):
+        """two"""
+
+    own, given, bare = property(one), property(one, doc="given"), property(lambda self: None)
+    told = [own.setter(two).__doc__, given.setter(two).__doc__, own.__doc__]
+    one.__doc__ = "changed"
+    told += [own.__doc__, own.deleter(two).__doc__, property(one).__doc__]
+    return told, [made.getter(two).__doc__ for made in (own, own.setter(two), given, given.setter(two), bare, property(one))]
+
+
+def test_copies_of_properties():
+    compared(copies_of_properties, (), 2, tuple)

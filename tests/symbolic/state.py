@@ -12,7 +12,9 @@ from frameloom.bytecode.program import Program
 from frameloom.interpreter.frame import Frame
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.journal import Journal
+from frameloom.symbolic.made import STAND_INS
 from frameloom.symbolic.observe import Observer
+from frameloom.symbolic.real import mro_of, namespace_of
 from frameloom.symbolic.session import Session
 from frameloom.symbolic.source import Source, Sources
 
@@ -21,8 +23,8 @@ ROOMS = ("frameloom", "tests.toy")
 LEFT_OUT = {
     # The journal itself, what only counts, what sources remember of paths, and the frames of the host's stack.
     Session: {"journal", "sources", "frame", "instructions", "most_instructions", "deepest", "domain"},
-    # What was lent to the trace at any time, taken back at its end.
-    Observer: {"lent"},
+    # What is to be let go in the end, taken back or not.
+    Observer: {"lent", "made_ever"},
     # How a running frame is linked to the host's stack, set anew each time it runs, and what it gave last, read at once.
     Frame: {"session", "mark", "parent", "called_from", "origins", "link", "result"},
 }
@@ -78,12 +80,29 @@ def _shown(value: Any, met: dict) -> Any:
         return (cls.__name__, [_shown(item, met) for item in value])
     if cls in LEFT_WHOLE or isinstance(value, Domain):
         return cls.__name__
+    if id(value) in STAND_INS:
+        return _stand_in(value, met)
+    if cls in MEMBERS and id(value.__objclass__) in STAND_INS:
+        return (cls.__name__, value.__name__, _stand_in(value.__objclass__, met))
     if not cls.__module__.startswith(ROOMS) or isinstance(value, type):
         return ("real", id(value))
     if id(value) in met:
         return ("again", met[id(value)][0])
     met[id(value)] = (len(met), value)
     return (cls.__name__, [(name, _shown(found, met)) for name, found in fields(value)])
+
+
+def _stand_in(cls: type, met: dict) -> Any:
+    """The stand-in of a class that the trace has made, which is another one in each trace."""
+    if id(cls) in met:
+        return ("again", met[id(cls)][0])
+    met[id(cls)] = (len(met), cls)
+    namespace = {name: found for name, found in sorted(namespace_of(cls).items()) if name not in MADE_BY_C}
+    return ("stand-in", cls.__qualname__, _shown(mro_of(cls)[1:], met), _shown(namespace, met))
+
+
+MEMBERS = (types.MemberDescriptorType, types.GetSetDescriptorType)
+MADE_BY_C = ("__dict__", "__weakref__")
 
 
 def fields(value: Any) -> list[tuple[str, Any]]:
@@ -123,4 +142,6 @@ def _key(key: Any, met: dict) -> Any:
     """A key of a table: numbers are identities there, of objects that the walk may have met."""
     if type(key) is int and key in met:
         return ("again", met[key][0])
+    if type(key) is int and key in STAND_INS:
+        return _stand_in(STAND_INS[key].body.stand_in, met)
     return _shown(key, met)

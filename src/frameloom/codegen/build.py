@@ -16,6 +16,8 @@ from frameloom.codegen import generators
 from frameloom.codegen.constants import EntryEmitter
 from frameloom.symbolic.layouts.attributes import fill_attributes, fill_slots
 from frameloom.symbolic.layouts import held_by, held_by_attributes, layout_of
+from frameloom.symbolic.layouts.class_ import ClassBody, entry_of, set_member
+from frameloom.symbolic.made import STAND_INS, class_made
 from frameloom.symbolic.source import ROOTS, STEPS, Source
 from frameloom.symbolic.values import NULL, Const, Lazy, Marker, Node, Obj, Previous, Value
 
@@ -185,7 +187,10 @@ class Builder:
         out.end_call(3)
 
     def set_descriptor(self, descriptor: Any, obj: Value, value: Value) -> None:
-        """Write what a descriptor of a C type stands for."""
+        """Write what a descriptor of a C type, or of a class that the trace has made, stands for."""
+        if STAND_INS and (made := class_made(descriptor.__objclass__)) is not None:
+            self.call_effect(set_member, made, Const(descriptor.__name__), obj, value)
+            return
         self.call_effect(descriptor.__set__, obj, value)
 
     # -- fresh objects -------------------------------------------------------------------------------------------
@@ -212,7 +217,15 @@ class Builder:
     def _fill_once(self, obj: Obj) -> None:
         if self._unfilled.pop(id(obj), None) is not None:
             self._complete(layout_of(obj.cls).whole_inside(obj))
+            if STAND_INS:
+                self._fill_classes_of(obj)
             self.fill(obj)
+
+    def _fill_classes_of(self, metaclass: Obj) -> None:
+        """Fill the classes of a metaclass before it: the descriptors that it is given must not answer for their names."""
+        for other in list(self._unfilled.values()):
+            if type(other.body) is ClassBody and class_made(other.cls) is metaclass:
+                self._fill_once(other)
 
     def fill(self, obj: Obj) -> None:
         """Emit what a created object still lacks."""
@@ -242,10 +255,25 @@ def shared_bases(sources: Iterable[Source]) -> set[Source]:
 
 
 def _load_const(build: Builder, value: Const) -> None:
-    if value.source is None:
-        build.out.load_const(value.value)
-    else:
+    if value.source is not None:
         build.load_source(value.source)
+    elif not STAND_INS or not _load_of_made(build, value.value):
+        build.out.load_const(value.value)
+
+
+def _load_of_made(build: Builder, found: Any) -> bool:
+    """Load a class that the trace has made, known by its stand-in, or a descriptor of such a class."""
+    made = class_made(found)
+    if made is not None:
+        build.load(made)
+        return True
+    owner = class_made(getattr(found, "__objclass__", None)) if type(found) in DESCRIPTORS else None
+    if owner is not None:
+        build.call_values(entry_of, (owner, Const(found.__name__)))
+    return owner is not None
+
+
+DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def _load_held(build: Builder, value: Any) -> None:
@@ -315,6 +343,8 @@ class Reached:
                 pending.append(value.value)
             elif type(value) is Const and value.source is not None:
                 self.sources.setdefault(value.source)
+            elif STAND_INS and type(value) is Const:
+                pending.extend(_class_behind(value.value))
             elif isinstance(value, Value) and not isinstance(value, (Const, Marker)) and id(value) not in self._seen:
                 self._visit(value, pending)
 
@@ -366,9 +396,19 @@ def needed_by(obj: Obj) -> list[Value]:
     """The values that must exist before a fresh object can be created."""
     layout = layout_of(obj.cls)
     needed = layout.needs_first(obj)
+    if STAND_INS:
+        needed = [*_class_behind(obj.cls), *needed]
+        needed += [made for value in needed if type(value) is Const for made in _class_behind(value.value)]
     whole = layout.whole_first(obj)
     if whole:
         reached = Reached()
         reached.add(whole)
         needed = [*reached.fresh, *needed]
     return needed
+
+
+def _class_behind(found: Any) -> list[Obj]:
+    """The class that a constant is the stand-in of, or a descriptor of that."""
+    owner = getattr(found, "__objclass__", None) if type(found) in DESCRIPTORS else found
+    made = class_made(owner)
+    return [] if made is None else [made]

@@ -225,6 +225,7 @@ class Compiler:
         except Refused as refused:
             if not refused.trace.is_break:  # the program raises where a resume function begins: it does so as it is
                 self._tell_of_exception(refused.trace)
+                refused.trace.session.close()
                 return None
             broken = break_report(refused.trace, REFUSED if self.settings.fullgraph else STAYS_WHOLE)
             refused.trace.session.close()

@@ -13,6 +13,7 @@ from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.keys import Hashed
 from frameloom.symbolic.kinds import DEFINED_METHOD
 from frameloom.symbolic.layouts import dict_
+from frameloom.symbolic.layouts.class_ import ClassBody, show, shown
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.method import MethodBody
 from frameloom.symbolic.layouts.super_ import SuperBody
@@ -310,6 +311,8 @@ CHAINS = classmethod(property(lambda cls: True)).__get__(None, object) is True
 
 def _bind_classmethod(m: Machine, found: Value, obj: Value | None, owner: Any, link: Link | None) -> Value:
     wrapped = wrapped_of(m, found)
+    if wrapped.cls is not types.FunctionType and m.observe.type_lookup(wrapped.cls, "__call__") is ABSENT:
+        raise GraphBreak("FL103", f"a classmethod of a {wrapped.cls.__name__}, which cannot be called")
     owner_value = owner if isinstance(owner, Value) else m.observe.constant(owner)
     if CHAINS and wrapped.cls is not types.FunctionType and m.observe.type_lookup(wrapped.cls, "__get__") is not ABSENT:
         return bind_descriptor(m, wrapped, owner_value, owner_value)
@@ -330,8 +333,34 @@ def _bind_member(m: Machine, found: Value, obj: Value | None, owner: Any, link: 
     if value is ABSENT:
         if obj.real is None and is_static(descriptor.__objclass__):
             raise GraphBreak("FL103", f"attribute {descriptor.__name__!r} of {obj.cls.__name__}")
-        raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {descriptor.__name__!r}")
+        raise m.error(AttributeError, f"{_name_at_slot(obj.cls)!r} object has no attribute {descriptor.__name__!r}")
     return value
+
+
+class _Closed:
+    __slots__ = ("inside",)
+
+
+def _said(use: Callable[[], Any]) -> str:
+    try:
+        use()
+    except AttributeError as error:
+        return str(error)
+    raise AssertionError("an attribute that is not there was found")
+
+
+NO_PLACE = _said(lambda: setattr(_Closed(), "outside", None)).partition("'outside'")[2]
+"""What this Python adds where an object without a dictionary is given an attribute"""
+
+NAMES_MODULES = _Closed.__module__ in _said(lambda: _Closed().inside)
+"""Whether this Python says in which module the class of an empty slot is"""
+
+
+def _name_at_slot(cls: type) -> str:
+    if not NAMES_MODULES:
+        return cls.__name__
+    module, name = (type.__dict__[part].__get__(cls) for part in ("__module__", "__qualname__"))
+    return name if module in ("builtins", "__main__") else f"{module}.{name}"
 
 
 def _constant_member(m: Machine, obj: Value, descriptor: Any) -> Value:
@@ -434,7 +463,7 @@ BINDERS: dict[type, Callable] = {
 
 def class_get(m: Machine, obj: Value, name: str) -> Value:
     """`type.__getattribute__`."""
-    cls = m.observe.known(obj)
+    cls = m.observe.known_class(obj)
     on_meta = m.observe.type_lookup(obj.cls, name)
     if on_meta is not ABSENT and is_data_descriptor(m, on_meta) and binds(m, on_meta):
         return bind_descriptor(m, on_meta, obj, obj.cls)
@@ -461,19 +490,17 @@ def module_get(m: Machine, obj: Value, name: str) -> Value:
 def super_get(m: Machine, obj: Value, name: str) -> Value:
     """`super.__getattribute__`."""
     body: SuperBody = obj.body
-    owner = m.observe.known(body.owner)
+    owner = m.observe.known_class(body.owner)
     if owner is None:
         return generic_get(m, obj, name)  # made without an object
-    start = m.observe.known(body.start)
+    start = m.observe.known_class(body.start)
     mro = m.observe.order(owner)
-    if name != "__class__":
+    if name != "__class__" and start in mro:  # while the metaclass's mro() runs, the class is in no order yet
         for base in mro[mro.index(start) + 1 :]:
-            written = m.observe.class_writes.get((base, name))
-            if written is not None and written is not ABSENT or written is None and name in namespace_of(base):
-                found = m.observe.type_lookup(base, name)
+            found = m.observe.own_entry(base, name)
+            if found is not ABSENT:
                 receiver = None if body.self is body.owner else body.self
                 return bind_descriptor(m, found, receiver, body.owner)
-            m.observe.type_lookup(base, name)
     return generic_get(m, obj, name)
 
 
@@ -525,7 +552,8 @@ def generic_set(m: Machine, obj: Value, name: str, value: Value, link: Link | No
         raise GraphBreak("FL505", f"the name by which a {obj.cls.__name__} is found in dictionaries")
     body = attributes_of(m, obj)
     if body is None:
-        raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {name!r}")
+        known = f"attribute {name!r} is read-only" if on_class is not ABSENT else f"has no attribute {name!r}{NO_PLACE}"
+        raise m.error(AttributeError, f"{obj.cls.__name__!r} object {known}")
     if value is ABSENT:
         if dict_.get(m.session, body, name, Const(name)) is ABSENT:
             raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {name!r}")
@@ -599,8 +627,12 @@ def set_slot(m: Machine, obj: Value, descriptor: Any, value: Value) -> None:
 
 def class_set(m: Machine, obj: Value, name: str, value: Value, link: Link | None = None) -> None:
     """`type.__setattr__` and `type.__delattr__`."""
-    cls = m.observe.known(obj)
+    made = class_body(obj)
+    cls = m.observe.known_class(obj)
     on_meta = m.observe.type_lookup(obj.cls, name)
+    if made is not None and is_plain_entry(m, on_meta, name):
+        set_entry(m, made, name, value)
+        return
     if on_meta is not ABSENT and is_data_descriptor(m, on_meta):
         raise GraphBreak("FL505", f"attribute {name!r} of class {cls.__name__}")
     if is_static(cls):
@@ -614,6 +646,40 @@ def class_set(m: Machine, obj: Value, name: str, value: Value, link: Link | None
         m.session.operation("attribute.delete", obj, name)
     else:
         m.session.operation("attribute.set", obj, name, value)
+
+
+def class_body(obj: Value) -> ClassBody | None:
+    """The body of a class that the trace has made, None for any other value."""
+    return obj.body if type(obj) is Obj and type(obj.body) is ClassBody else None
+
+
+ENTRIES = frozenset({"__doc__", "__module__", "__annotations__"})
+"""Names whose descriptors of `type` write the namespace of the class"""
+
+
+def is_plain_entry(m: Machine, on_meta: Value, name: str) -> bool:
+    """Whether a write to a class ends in its namespace; `on_meta` is what its metaclass has under the name."""
+    if on_meta is ABSENT or not is_data_descriptor(m, on_meta):
+        return True
+    return name in ENTRIES and type(on_meta) is Const and on_meta.value is type.__dict__[name]
+
+
+def set_entry(m: Machine, made: ClassBody, name: str, value: Value) -> None:
+    """Write or remove an entry in the namespace of a class that the trace has made."""
+    if name == "__slots__":
+        raise GraphBreak("FL505", f"the __slots__ of {made.name} are changed")
+    there = made.entry(name)
+    if value is not ABSENT:
+        dict_.set_(m.session, made.namespace, name, Const(name), value)
+        show(m.session, made, name, shown(value))
+        return
+    if there is ABSENT:
+        raise m.error(AttributeError, name)
+    if name not in made.namespace.known:
+        raise GraphBreak("FL505", f"attribute {name!r} of class {made.name} is deleted")
+    dict_.delete(m.session, made.namespace, name, Const(name))
+    m.journal.set_field(made, "moved", made.moved | {name})
+    show(m.session, made, name, ABSENT)
 
 
 WRITERS: dict[Any, Callable] = {

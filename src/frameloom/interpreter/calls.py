@@ -96,14 +96,19 @@ def _wrapped(m: Machine, fn: Obj, code: types.CodeType) -> Value | None:
 
 def inline(m: Machine, fn: Obj, code: types.CodeType, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
     """Run a function's frame inside the trace."""
-    session = m.session
-    caller = session.frame
     frame = enter(m, fn, code, args, kwargs)
     kind = kind_of_module(frame.globals.get("__name__"))
     if kind is not None and code not in INLINED:
         raise GraphBreak(kind, f"{frame.globals['__name__']}.{code.co_qualname}")
     if code.co_flags & (GENERATOR | COROUTINE | ASYNC_GENERATOR):
         return suspended(m, fn, code, frame)
+    return run_inlined(m, frame, code, link)
+
+
+def run_inlined(m: Machine, frame: Frame, code: types.CodeType, link: Link | None) -> Value:
+    """Run an inlined frame to its end: what it returns."""
+    session = m.session
+    caller = session.frame
     if caller is not None:
         if session.depth >= session.most_depth:
             raise GraphBreak("FL006", f"{code.co_qualname} is called {session.depth} calls deep")
@@ -220,7 +225,7 @@ def name_of(target: Any) -> str:
 
 def call_class(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
     """A class: its rule, or `type.__call__` in steps."""
-    cls = m.observe.known(fn)
+    cls = m.observe.known_class(fn)
     rule = RULES.get(cls)
     if rule is not None:
         result = _by_rule(m, cls, rule, args, kwargs, link)
@@ -302,7 +307,7 @@ def _takes_arguments(m: Machine, cls: type) -> bool:
 
 def class_made_by(m: Machine, base: type, cls: Value) -> type:
     """The class of which the `__new__` of a C class makes an instance; a break where CPython would refuse or the class is unknown."""
-    known = m.observe.known(cls)
+    known = m.observe.known_class(cls)
     if not stands_on(known, type) or not is_subtype(known, base):
         raise GraphBreak("FL102", f"{base.__name__}.__new__ with {cls.cls.__name__}")
     static = known

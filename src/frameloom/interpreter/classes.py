@@ -20,6 +20,7 @@ from frameloom.interpreter.operators import truth
 from frameloom.symbolic import kinds
 from frameloom.symbolic.instance_dict import MISSING, class_item
 from frameloom.symbolic.layouts import tuple_
+from frameloom.symbolic.made import class_made
 from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Obj, Value
@@ -32,7 +33,7 @@ def is_instance(m: Machine, value: Value, classes: Value) -> bool:
     """`isinstance(value, classes)`."""
     if classes.cls is tuple:
         return any(is_instance(m, value, item) for item in tuple_.items(m.session, classes.body))
-    cls = m.observe.known(classes)
+    cls = m.observe.known_class(classes)
     if stands_on(cls, type) and value.cls is cls:
         return True
     check = m.observe.type_lookup(classes.cls, "__instancecheck__")
@@ -66,7 +67,7 @@ def _class_of(m: Machine, value: Value) -> Value | None:
 def _class_attribute_says(m: Machine, value: Value, cls: type) -> bool:
     """`isinstance` also believes a `__class__` that a class overrides."""
     said = _class_of(m, value)
-    known = m.observe.known(said) if said is not None and issubclass(said.cls, type) else MISSING
+    known = m.observe.known_class(said) if said is not None and issubclass(said.cls, type) else MISSING
     return known is not MISSING and known is not value.cls and m.observe.is_subtype(known, cls)
 
 
@@ -82,6 +83,9 @@ def _abstract(m: Machine, subclass: type, cls: type) -> bool:
         raise GraphBreak("FL112", f"a class is compared with {type.__repr__(cls)}, which has a __subclasshook__")
     if m.observe.is_subtype(subclass, cls):
         return True
+    for asked in (cls, subclass):
+        if class_made(asked) is not None:
+            raise GraphBreak("FL004", f"{NAME.__get__(asked)}, made in the trace, is met by an abstract class")
     _require_standard_reads(m, subclass)
     _require_library(m, cls)
     answer = ABC_SUBCLASSCHECK(cls, subclass)
@@ -163,7 +167,7 @@ def is_subclass(m: Machine, subclass: Value, classes: Value) -> bool:
         return any(is_subclass(m, subclass, item) for item in tuple_.items(m.session, classes.body))
     if not issubclass(subclass.cls, type):
         raise m.error(TypeError, "issubclass() arg 1 must be a class")
-    cls, sub = m.observe.known(classes), m.observe.known(subclass)
+    cls, sub = m.observe.known_class(classes), m.observe.known_class(subclass)
     check = m.observe.type_lookup(classes.cls, "__subclasscheck__")
     if type(check) is Const and check.value is TYPE_SUBCLASSCHECK:
         return m.observe.is_subtype(sub, cls)

@@ -13,7 +13,7 @@ from frameloom.symbolic.values import NONE, TRUE, Const, Obj, Value
 def instance(m: Machine, value: Value) -> Value:
     """An exception instance from what follows `raise`."""
     if issubclass(value.cls, type):
-        cls = m.observe.known(value)
+        cls = m.observe.known_class(value)
         if issubclass(cls, BaseException):
             value = m.invoke(value, [], {})
     if not issubclass(value.cls, BaseException):
@@ -32,7 +32,7 @@ def exception_classes(m: Machine, value: Value) -> tuple[type, ...]:
     values = tuple_.items(m.session, value.body) if value.cls is tuple else [value]
     classes = []
     for item in values:
-        cls = m.observe.known(item) if issubclass(item.cls, type) else None
+        cls = m.observe.known_class(item) if issubclass(item.cls, type) else None
         if cls is None or not issubclass(cls, BaseException):
             raise m.error(TypeError, "catching classes that do not inherit from BaseException is not allowed")
         classes.append(cls)

@@ -27,6 +27,8 @@ def convert(m: Machine, conversion: str, value: Value, link: Link | None = None)
         return Const(function(m.need_constant(value, "FL205", f"{conversion}() of a {value.cls.__name__}")))
     slot = m.observe.type_lookup(value.cls, slot_name)
     if type(slot) is Const and slot.value is object.__str__:
+        if slot_name == "__repr__":
+            raise GraphBreak("FL006", f"the __repr__ of {value.cls.__qualname__} asks for itself")
         return convert(m, "repr", value, link)
     text = _call_slot(m, slot, value, [], link and conversion != "ascii" and link.of(slot_name.strip("_")) or None)
     if not issubclass(text.cls, str):

@@ -38,6 +38,7 @@ class Frame:
     """One activation: program, slots, value stack, position.
 
     `index` is the instruction being run and `mark` the journal before it; `link` says how it waits for a callee;
+    `names` is the namespace of a class body, None in a function;
     `caught` holds a checkpoint for each exception made by the trace that a handler of this frame is handling.
     """
 
@@ -46,6 +47,7 @@ class Frame:
         "program",
         "function",
         "globals",
+        "names",
         "slots",
         "stack",
         "index",
@@ -65,6 +67,7 @@ class Frame:
         self.program = program
         self.function = function
         self.globals = globals_
+        self.names: Value | None = None
         self.slots: list[Value] = [UNBOUND] * len(program.slots)
         self.stack: list[Value] = []
         self.index = 0

@@ -16,6 +16,7 @@ from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.guards import same_constant
 from frameloom.symbolic.kinds import ATOMS, has_equals
 from frameloom.symbolic.layouts.payload import RunTimeBody
+from frameloom.symbolic.made import class_made
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import (
     ABSENT,
@@ -211,7 +212,10 @@ def is_sequence_slot(slot: Value) -> bool:
 
 
 def _differs(m: Machine, base: type, cls: type, name: str) -> bool:
-    return m.observe.peek_type(base, name) is not m.observe.peek_type(cls, name)
+    if class_made(base) is None and class_made(cls) is None:
+        return m.observe.peek_type(base, name) is not m.observe.peek_type(cls, name)
+    one, other = m.observe.type_lookup(base, name), m.observe.type_lookup(cls, name)
+    return not identical(m, one, other) if ABSENT not in (one, other) else one is not other
 
 
 def _is_not_implemented(value: Value) -> bool:

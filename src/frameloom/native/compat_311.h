@@ -272,4 +272,11 @@ type_dict(PyTypeObject *type)
     return type->tp_dict;
 }
 
+/* The dict of weak references to the direct subclasses of a type, borrowed; NULL without any. */
+static inline PyObject *
+type_subclasses(PyTypeObject *type)
+{
+    return type->tp_subclasses;
+}
+
 #endif

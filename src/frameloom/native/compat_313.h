@@ -244,4 +244,16 @@ type_dict(PyTypeObject *type)
     return dict;
 }
 
+/* The dict of weak references to the direct subclasses of a type, borrowed; NULL without any.
+ * A static type of CPython's has a number there, which names its place in the interpreter. */
+static inline PyObject *
+type_subclasses(PyTypeObject *type)
+{
+    if ((type->tp_flags & _Py_TPFLAGS_STATIC_BUILTIN) == 0) {
+        return (PyObject *)type->tp_subclasses;
+    }
+    size_t place = (size_t)type->tp_subclasses - 1;
+    return PyInterpreterState_Get()->types.builtins.initialized[place].tp_subclasses;
+}
+
 #endif

@@ -122,6 +122,34 @@ class_lookup(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t coun
     return Py_NewRef(args[2]);
 }
 
+/* Take a class out of what __subclasses__() of a base gives. CPython does not
+ * mind when the class dies and is not there. */
+static PyObject *
+forget_subclass(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || !PyType_Check(args[0]) || !PyType_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "forget_subclass() takes two classes");
+        return NULL;
+    }
+    PyObject *subclasses = type_subclasses((PyTypeObject *)args[0]);
+    if (subclasses == NULL) {
+        Py_RETURN_NONE;
+    }
+    PyObject *key = PyLong_FromVoidPtr(args[1]);
+    if (key == NULL) {
+        return NULL;
+    }
+    if (PyDict_DelItem(subclasses, key) < 0) {
+        if (!PyErr_ExceptionMatches(PyExc_KeyError)) {
+            Py_DECREF(key);
+            return NULL;
+        }
+        PyErr_Clear();
+    }
+    Py_DECREF(key);
+    Py_RETURN_NONE;
+}
+
 static int
 can_have_dict(PyObject *object)
 {
@@ -224,6 +252,10 @@ PyMethodDef instance_methods[] = {
      "class_lookup(cls, name, default, /)\n--\n\n"
      "What is found under a name along the classes of `cls`, unbound, or the default. Raises\n"
      "LookupError where one of the classes has keys that are no str: comparing them may run code."},
+    {"forget_subclass", (PyCFunction)(void (*)(void))forget_subclass, METH_FASTCALL,
+     "forget_subclass(base, cls, /)\n--\n\n"
+     "Take a class out of `base.__subclasses__()`, if it is there. What changes in the base is then not\n"
+     "told to the class: only for one that the program never sees."},
     {"instance_dict_get", (PyCFunction)(void (*)(void))instance_dict_get, METH_FASTCALL,
      "instance_dict_get(object, name, default, /)\n--\n\n"
      "The value under a name in the object's own dictionary, without making that exist. A class\n"

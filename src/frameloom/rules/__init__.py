@@ -6,6 +6,7 @@ from frameloom.rules import (  # noqa: F401  each module registers its rules
     atoms,
     builtins_,
     class_,
+    class_statement,
     collections_,
     combinatorics,
     contextvars_,

@@ -9,6 +9,7 @@ from typing import Any
 from frameloom.interpreter import calls, classes
 from frameloom.interpreter.attributes import (
     bind_descriptor,
+    class_body,
     class_get,
     class_set,
     get_attribute,
@@ -18,6 +19,7 @@ from frameloom.interpreter.frame import Frame
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import function, methods
+from frameloom.rules.class_making import new_class, of_made
 from frameloom.rules.names import attribute_name
 from frameloom.rules.mappingproxy import class_entry, class_namespace
 from frameloom.symbolic.layouts import cell
@@ -34,8 +36,8 @@ from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, UNBOUND, Co
 
 @function(type)
 def type_(m: Machine, obj: Value, bases: Value = ABSENT, namespace: Value = ABSENT, /, **kwargs: Value) -> Value:
-    if bases is not ABSENT:
-        raise GraphBreak("FL004", "type() with three arguments")
+    if bases is not ABSENT and namespace is not ABSENT:
+        return new_class(m, m.observe.constant(type), obj, bases, namespace, kwargs)
     return class_of(m, obj)
 
 
@@ -46,7 +48,7 @@ def class_of(m: Machine, obj: Value) -> Value:
 
 @methods(type, "__call__")
 def type_call(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
-    known = m.observe.known(cls)
+    known = m.observe.known_class(cls)
     if known is type:
         return calls.call_class(m, cls, list(args), kwargs, None)
     rule = calls.RULES.get(known)
@@ -59,7 +61,7 @@ def type_call(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value
 
 @methods(type, "__instancecheck__")
 def type_instancecheck(m: Machine, cls: Value, obj: Value, /) -> Value:
-    known = m.observe.known(cls)
+    known = m.observe.known_class(cls)
     return boolean(m.observe.is_subtype(obj.cls, known) or classes._class_attribute_says(m, obj, known))
 
 
@@ -67,7 +69,7 @@ def type_instancecheck(m: Machine, cls: Value, obj: Value, /) -> Value:
 def type_subclasscheck(m: Machine, cls: Value, sub: Value, /) -> Value:
     if not issubclass(sub.cls, type):
         raise m.error(TypeError, "issubclass() arg 1 must be a class")
-    return boolean(m.observe.is_subtype(m.observe.known(sub), m.observe.known(cls)))
+    return boolean(m.observe.is_subtype(m.observe.known_class(sub), m.observe.known_class(cls)))
 
 
 @methods(type, "__getattribute__")
@@ -98,6 +100,8 @@ CLASS_TEXT = Reading(_text_of_class, "__repr__()")
 def type_repr(m: Machine, cls: Value, /) -> Value:
     if type(cls) is not Obj:
         return NotImplemented
+    if class_body(cls) is not None:
+        return Const(type.__repr__(cls.body.stand_in))
     return m.observe.read(cls, "descriptor", CLASS_TEXT)
 
 
@@ -116,12 +120,6 @@ methods(types.UnionType, "__or__")(_union)
 
 refuse("FL102", "the subclasses of a class change with every class made", type.__dict__["__subclasses__"])
 refuse("FL102", "the resolution order is computed", type.__dict__["mro"])
-refuse("FL004", "a class is made", type.__dict__["__new__"])
-
-
-@methods(type, "__prepare__")
-def type_prepare(m: Machine, *args: Value, **kwargs: Value) -> Value:
-    return m.dict()
 
 
 # -- what a class tells about itself ---------------------------------------------------------------------------------
@@ -129,6 +127,8 @@ def type_prepare(m: Machine, *args: Value, **kwargs: Value) -> Value:
 
 def _read_member(descriptor: Any) -> Any:
     def read(m: Machine, cls: Value) -> Value:
+        if class_body(cls) is not None:
+            return of_made(m, cls, descriptor.__name__)
         found = m.observe.read(cls, "descriptor", descriptor)
         if found is ABSENT:
             raise GraphBreak("FL103", f"attribute {descriptor.__name__!r} of a class without it")
@@ -160,7 +160,7 @@ for _name in PLAIN_PARTS:
 @reads(type.__dict__["__doc__"])
 def doc(m: Machine, cls: Value) -> Value:
     """The entry of the class's own namespace, bound if it is a descriptor; of a static class the text that C code gives."""
-    if not flags_of(m.observe.known(cls)) & HEAP_TYPE:
+    if not flags_of(m.observe.known_class(cls)) & HEAP_TYPE:
         return m.observe.read(cls, "descriptor", type.__dict__["__doc__"])
     found = class_entry(m, cls, "__doc__")
     return NONE if found is ABSENT else bind_descriptor(m, found, None, cls)
@@ -180,6 +180,11 @@ def _has_no_abstract_methods(cls: type, _: None) -> bool:
 
 @reads(type.__dict__["__abstractmethods__"])
 def abstract_methods(m: Machine, cls: Value) -> Value:
+    if class_body(cls) is not None:
+        found = cls.body.entry("__abstractmethods__")
+        if found is ABSENT:
+            raise m.error(AttributeError, "__abstractmethods__")
+        return found
     found = m.observe.read(cls, "descriptor", type.__dict__["__abstractmethods__"])
     if found is ABSENT:
         m.session.guard("CALL", cls.real.source, (_has_no_abstract_methods, None, "{} has no __abstractmethods__"))
@@ -236,13 +241,13 @@ def _of_frame(m: Machine, frame: Frame) -> tuple[Value, Value]:
 
 def _owner(m: Machine, start: Value, obj: Value) -> Value:
     """The class whose resolution order is walked."""
-    cls = m.observe.known(start)
-    if issubclass(obj.cls, type) and m.observe.is_subtype(m.observe.known(obj), cls):
+    cls = m.observe.known_class(start)
+    if issubclass(obj.cls, type) and m.observe.is_subtype(m.observe.known_class(obj), cls):
         return obj
     if m.observe.is_subtype(obj.cls, cls):
         return class_of(m, obj)
     said = get_attribute(m, obj, "__class__")
-    if issubclass(said.cls, type) and m.observe.is_subtype(m.observe.known(said), cls):
+    if issubclass(said.cls, type) and m.observe.is_subtype(m.observe.known_class(said), cls):
         return said
     raise m.error(TypeError, "super(type, obj): obj must be an instance or subtype of type")
 

@@ -50,7 +50,7 @@ def make(m: Machine, iterable: Value | None = None, maxlen: Value = NONE) -> Val
 
 @function(deque.__dict__["__new__"])
 def new(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
-    return fresh(m, m.observe.known(cls), None)
+    return fresh(m, m.observe.known_class(cls), None)
 
 
 @method("__init__")

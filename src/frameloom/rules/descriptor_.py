@@ -17,6 +17,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import truth
 from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import function, methods, wrong_receiver
+from frameloom.symbolic.layouts.descriptor import FROM_GETTER
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
@@ -34,9 +35,13 @@ def _is_none(value: Value) -> bool:
 
 @function(property)
 def make_property(m: Machine, fget: Value = NONE, fset: Value = NONE, fdel: Value = NONE, doc: Value = NONE) -> Value:
+    body = None
     if _is_none(doc) and not _is_none(fget):
         doc = _doc_of(m, fget)
-    made = m.session.alloc(property)
+        body = None if _is_none(doc) else FROM_GETTER
+        if body is not None and fget.cls is not types.FunctionType:
+            raise GraphBreak("FL102", f"a property has its text from a {fget.cls.__name__}")
+    made = m.session.alloc(property, body)
     made.slots = {
         PROPERTY["fget"]: fget,
         PROPERTY["fset"]: fset,
@@ -57,19 +62,19 @@ def _doc_of(m: Machine, fget: Value) -> Value:
 
 @function(staticmethod)
 def make_static(m: Machine, fn: Value, /) -> Value:
-    return _wrapping(m, staticmethod, fn)
+    return wrapping(m, staticmethod, fn)
 
 
 @function(classmethod)
 def make_class(m: Machine, fn: Value, /) -> Value:
-    return _wrapping(m, classmethod, fn)
+    return wrapping(m, classmethod, fn)
 
 
 COPIED = tuple(vars(classmethod(lambda: None)))
 """The attributes that static and class methods copy from their functions, in order"""
 
 
-def _wrapping(m: Machine, cls: type, fn: Value) -> Obj:
+def wrapping(m: Machine, cls: type, fn: Value) -> Obj:
     """A static or class method, with the attributes it copies from its function."""
     made = m.session.alloc(cls)
     made.slots = {WRAPPED[cls]: fn}
@@ -89,11 +94,14 @@ def _replace(name: str, part: str) -> None:
         parts = {each: part_of(m, found, PROPERTY[each]) for each in ("fget", "fset", "fdel")}
         if found.cls is not property:
             raise GraphBreak("FL102", f"property.{name} of a {found.cls.__name__}")
-        doc = part_of(m, found, PROPERTY["__doc__"])
+        doc = NONE if found.body == FROM_GETTER else part_of(m, found, PROPERTY["__doc__"])
+        if found.real is not None and not _is_none(doc):
+            raise GraphBreak("FL102", FROM_WHERE)
         return make_property(m, **{**parts, part: fn}, doc=doc)
 
 
-refuse("FL102", "whether a property has its text from its getter shows nowhere", PROPERTY["getter"])
+FROM_WHERE = "whether a property has its text from its getter shows nowhere"
+refuse("FL102", FROM_WHERE, PROPERTY["getter"])
 for _name, _part in (("setter", "fset"), ("deleter", "fdel")):
     _replace(_name, _part)
 

@@ -85,7 +85,7 @@ def _fill(m: Machine, self: Obj, other: Value | None, named: dict[str, Value]) -
 
 @methods(dict, "fromkeys")
 def from_keys(m: Machine, cls: Value, iterable: Value, value: Value = NONE, /) -> Value:
-    known = m.observe.known(cls)
+    known = m.observe.known_class(cls)
     made = fresh(m) if known is dict else m.invoke(cls, [], {})
     if made.cls is dict and iterable.cls in (dict, set, frozenset):
         for handle, key in _stored_keys(m, iterable):

@@ -53,7 +53,7 @@ def _is_refused(cls: type) -> bool:
 
 def new(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
     """`__new__` of a C exception class: keeps the positional arguments; keywords are for `__init__`."""
-    known = m.observe.known(cls)
+    known = m.observe.known_class(cls)
     if _is_refused(known):
         raise GraphBreak("FL101", f"{known.__name__} is made")
     return calls.fresh_instance(m, known, ExceptionBody(m.tuple(list(args))))

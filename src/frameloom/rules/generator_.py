@@ -81,7 +81,7 @@ def _thrown(m: Machine, kind: Value, value: Value) -> Value:
         if not _is_none(value):
             raise m.error(TypeError, "instance exception may not have a separate value")
         return kind
-    cls = m.observe.known(kind) if issubclass(kind.cls, type) else None
+    cls = m.observe.known_class(kind) if issubclass(kind.cls, type) else None
     if cls is None or not issubclass(cls, BaseException):
         raise m.error(
             TypeError, f"exceptions must be classes or instances deriving from BaseException, not {kind.cls.__name__}"

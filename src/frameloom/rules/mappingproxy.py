@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from frameloom.interpreter.attributes import get_attribute
+from frameloom.interpreter.attributes import class_body, get_attribute
 from frameloom.interpreter.containment import contains
 from frameloom.interpreter.iteration import iterate
 from frameloom.interpreter.machine import Machine
@@ -42,6 +42,8 @@ def class_namespace(m: Machine, cls: Value) -> Obj:
 
 def class_entry(m: Machine, cls: Value, name: str) -> Value:
     """What a class's own namespace holds under a name, or ABSENT."""
+    if class_body(cls) is not None:
+        return cls.body.entry(name)
     known = m.observe.known(cls)
     written = m.observe.class_writes.get((known, name))
     if written is not None:
@@ -53,6 +55,9 @@ def class_entry(m: Machine, cls: Value, name: str) -> Value:
 
 
 def _mapping(m: Machine, proxy: Obj, what: str) -> Value:
+    if type(proxy.body) is not ProxyBody and class_body(proxy.body.cls) is not None:
+        body = proxy.body.cls.body
+        return m.dict({name: body.entry(name) for name in body.order})
     if type(proxy.body) is not ProxyBody:
         raise GraphBreak("FL102", f"mappingproxy.{what} of the namespace of a class")
     return mapping_of(m.session, proxy)

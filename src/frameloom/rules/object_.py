@@ -29,6 +29,7 @@ from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.layouts import dict_
 from frameloom.symbolic.layouts.attributes import c_slot
 from frameloom.symbolic.layouts.base import storage_base
+from frameloom.symbolic.made import class_made
 from frameloom.symbolic.real import namespace_of, stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, TRUE, Const, Node, Obj, Value, boolean
@@ -45,7 +46,7 @@ def object_(m: Machine) -> Value:
 def new(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
     if not issubclass(cls.cls, type):
         raise m.error(TypeError, f"object.__new__(X): X is not a type object ({cls.cls.__name__})")
-    known = m.observe.known(cls)
+    known = m.observe.known_class(cls)
     init = m.observe.type_lookup(known, "__init__")
     own = m.observe.type_lookup(known, "__new__")
     if (args or kwargs) and not (type(own) is Const and own.value is object.__new__):
@@ -236,6 +237,8 @@ def _default_state(m: Machine, obj: Value, required: bool) -> Value:
     if attributes is not None and _is_filled(m, attributes):
         state = instance_dictionary(m, obj)
     remembered = namespace_of(obj.cls).get("__slotnames__")
+    if remembered is not None and class_made(obj.cls) is not None:
+        raise GraphBreak("FL004", f"{obj.cls.__name__}, made in the trace, has __slotnames__")
     if remembered is not None and list(remembered) != slot_names(m, obj.cls):
         raise GraphBreak("FL102", f"state of a {obj.cls.__qualname__}, which names its slots itself")
     slots = {}

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from frameloom.native import class_lookup, instance_dict_get, instance_dict_names, is_interned, object_new, object_setattr
+from frameloom.native import (
+    class_lookup,
+    forget_subclass,
+    instance_dict_get,
+    instance_dict_names,
+    is_interned,
+    object_new,
+    object_setattr,
+)
 from frameloom.symbolic.signals import GraphBreak
+
+__all__ = ["MISSING", "class_item", "forget_subclass", "instance_dict_item", "instance_names", "is_the_one", "WITHOUT_TUPLES"]
 
 WITHOUT_TUPLES = {object.__new__: object_new, object.__setattr__: object_setattr}
 """what generated code calls in the place of slot wrappers, which cost three times as much"""

@@ -10,10 +10,12 @@ from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.guards import HEAP_TYPE, class_order
 from frameloom.symbolic.instance_dict import MISSING, class_item
 from frameloom.symbolic.layouts import layout_of
+from frameloom.symbolic.layouts.class_ import ClassBody
+from frameloom.symbolic.made import STAND_INS
 from frameloom.symbolic.real import flags_of, mro_of, namespace_of, stands_on
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.source import Missing, Source
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Node, Obj, Real, Value
-
 
 
 class Observer:
@@ -27,6 +29,8 @@ class Observer:
         self.ordered: dict[type, bool] = {}
         self.class_writes: dict[tuple, Value] = {}
         self.constants: dict[int, Value] = {}
+        self.made_ever: list[tuple[int, Obj]] = []  # those that were taken back, too
+        self.made: dict[int, Obj] = {}  # classes made by the trace, by the id of their stand-ins
         self.promoted: frozenset = frozenset()  # sources of numbers that are read at run time
 
     def forget(self) -> None:
@@ -38,6 +42,14 @@ class Observer:
             if type(value) is Obj:
                 value.attributes = value.slots = value.body = None
         self.seen.clear()
+        self.forget_classes()
+
+    def forget_classes(self) -> None:
+        """Let go of the stand-ins of classes that the trace has made."""
+        for key, cls in self.made_ever:
+            del STAND_INS[key]
+            cls.body = None
+        self.made_ever.clear()
 
     def real(self, found: Any, source: Source) -> Real:
         """A real object and the path to it, until all are let go."""
@@ -173,10 +185,27 @@ class Observer:
         """The real object behind a value whose identity is (now) guarded, or MISSING: for tables keyed by objects."""
         if type(value) is Const:
             return value.value
-        if type(value) is Obj and value.real is not None:
-            self.identify(value)
-            return value.real.object
+        if type(value) is Obj:
+            if value.real is not None:
+                self.identify(value)
+                return value.real.object
+            if type(value.body) is ClassBody:
+                raise GraphBreak("FL004", f"{value.body.name}, made in the trace, is looked at by C code")
         return MISSING
+
+    def known_class(self, value: Value) -> Any:
+        """As `known`, and the stand-in of a class that the trace has made: for questions that its stand-in answers."""
+        if type(value) is Obj and type(value.body) is ClassBody:
+            return value.body.stand_in
+        return self.known(value)
+
+    def add_class(self, made: Obj) -> None:
+        """The trace has made a class."""
+        stand_in = made.body.stand_in
+        STAND_INS[id(stand_in)] = made
+        self.made_ever.append((id(stand_in), made))
+        self.session.journal.set_item(self.made, id(stand_in), made)
+        self.session.journal.set_item(self.constants, id(stand_in), made)
 
     def peek(self, value: Value) -> Any:
         """As `known` but without a guard: the caller must guard by `known` before it acts on what it saw."""
@@ -195,6 +224,8 @@ class Observer:
     # -- class look-ups ------------------------------------------------------------------------------------------
     def type_lookup(self, cls: type, name: str) -> Value:
         """What a look-up of `name` along the classes of `cls` finds, unbound, or ABSENT."""
+        if self.made and id(cls) in self.made:
+            return self._lookup_on_made(cls, name)
         if self.class_writes:
             written = self._written(cls, name)
             if written is not None:
@@ -215,6 +246,27 @@ class Observer:
                 return self.wrap(namespace_of(base)[name], self.session.sources.const(base).child("type_attribute", name))
         return ABSENT if any((base, name) in self.class_writes for base in mro_of(cls)) else None
 
+    def _lookup_on_made(self, cls: type, name: str) -> Value:
+        order = mro_of(cls)
+        for place, base in enumerate(order):
+            if id(base) not in self.made and order[place:] == mro_of(base):
+                return self.type_lookup(base, name)
+            found = self.own_entry(base, name)
+            if found is not ABSENT:
+                return found
+        return ABSENT
+
+    def own_entry(self, cls: type, name: str) -> Value:
+        """What the namespace of a class alone holds under a name, unbound, or ABSENT."""
+        made = self.made.get(id(cls))
+        if made is not None:
+            return made.body.entry(name)
+        written = self.class_writes.get((cls, name))
+        if written is not None:
+            return written
+        found = self.type_lookup(cls, name)  # where the name is not the class's own, what its bases have guards that
+        return found if name in namespace_of(cls) else ABSENT
+
     def _type_lookup(self, cls: type, name: str) -> Value:
         found = class_item(cls, name)
         static = is_static(cls)
@@ -233,7 +285,7 @@ class Observer:
 
     def order(self, cls: type) -> tuple:
         """The classes along which a class looks attributes up, `__mro__`; guarded, for whoever assigns `__bases__` changes it."""
-        if cls not in self.ordered and not is_static(cls):
+        if cls not in self.ordered and id(cls) not in self.made and not is_static(cls):
             self.session.guard("ORDER", self.session.sources.const(cls), class_order(cls))
             self.session.journal.set_item(self.ordered, cls, True)
         return mro_of(cls)
@@ -245,13 +297,19 @@ class Observer:
     def flags(self, cls: type, mask: int) -> int:
         """Those flags of a class, guarded: some say what it was registered with, or whether it is abstract."""
         found = flags_of(cls) & mask
-        if not is_static(cls):
+        if id(cls) in self.made:
+            for base in mro_of(cls)[1:]:
+                if id(base) not in self.made:
+                    self.flags(base, mask)
+        elif not is_static(cls):
             self.session.guard("FLAGS", self.session.sources.const(cls), (mask, found))
         return found
 
     def read(self, value: Obj, step: str, key: Any = None) -> Value:
         """One step from a real object: the value found, or ABSENT; the caller guards absence."""
         real = value.real
+        if real is None:
+            raise GraphBreak("FL004", f"what C code knows of a {value.cls.__name__} that the trace has made")
         source = real.source.child(step, key)
         try:
             from frameloom.symbolic.source import STEPS

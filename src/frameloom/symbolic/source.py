@@ -15,8 +15,10 @@ from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.ahead import Nothing, container_of, entry_ahead, item_ahead, own_dictionary
 from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
+from frameloom.symbolic.made import STAND_INS
 from frameloom.symbolic.mortal import weakly
 from frameloom.symbolic.real import namespace_of, stands_on
+from frameloom.symbolic.signals import GraphBreak
 
 
 class Missing(Exception):
@@ -167,6 +169,8 @@ class Sources:
         return self._root("handled", None)
 
     def const(self, value: Any) -> Source:
+        if id(value) in STAND_INS:
+            raise GraphBreak("FL004", f"{type.__dict__['__name__'].__get__(value)}, made in the trace, is looked at by C code")
         return self._root("const", value, id(value))
 
     def forget(self) -> None:

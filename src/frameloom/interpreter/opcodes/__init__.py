@@ -8,6 +8,7 @@ from frameloom.interpreter.opcodes import (  # noqa: F401  each module registers
     groups,
     jumps,
     matching,
+    names,
     operations,
     refused,
     stack,

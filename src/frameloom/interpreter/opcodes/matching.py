@@ -82,7 +82,7 @@ def _match_class(m: Machine, subject: Value, cls_value: Value, names: list[Value
 
     if not is_instance(m, subject, cls_value):
         return NONE
-    cls = m.observe.known(cls_value)
+    cls = m.observe.known_class(cls_value)
     found: list[Value] = []
     if count:
         positional = _positional(m, subject, cls, cls_value, count)

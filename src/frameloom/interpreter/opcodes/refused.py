@@ -11,15 +11,3 @@ refuse_opcode(
     "END_ASYNC_FOR",
     "BEFORE_ASYNC_WITH",
 )
-refuse_opcode(
-    "FL001",
-    "names of a namespace that is not a function's",
-    "LOAD_NAME",
-    "STORE_NAME",
-    "DELETE_NAME",
-    "LOAD_CLASSDEREF",
-    "LOAD_FROM_DICT_OR_DEREF",
-    "LOAD_FROM_DICT_OR_GLOBALS",
-    "LOAD_LOCALS",
-    "SETUP_ANNOTATIONS",
-)

@@ -9,6 +9,7 @@ from typing import Any
 from frameloom.symbolic.instance_dict import WITHOUT_TUPLES
 from frameloom.symbolic.layouts.base import layout_of, replay
 from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.made import class_made
 from frameloom.symbolic.values import ABSENT, UNBOUND, Const, Obj, Value
 
 _MRO = type.__dict__["__mro__"]
@@ -20,7 +21,7 @@ def writer_of(cls: type, name: Any, slot: str) -> Any:
 
     It leaves attributes which CPython keeps inside the object there; a write to `__dict__` would move them out.
     """
-    if type(name) is not str:
+    if type(name) is not str or class_made(cls) is not None:  # the names of a class made anew may not be set yet
         return None
     mro = _MRO.__get__(cls)
     found = [_NAMESPACE.__get__(base)[name] for base in mro if name in _NAMESPACE.__get__(base)]

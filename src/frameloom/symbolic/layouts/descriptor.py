@@ -13,6 +13,9 @@ PARTS: dict[type, tuple] = {
     classmethod: (classmethod.__dict__["__func__"],),
 }
 
+FROM_GETTER = "text of the getter"
+"""Body of a property that has its text from its getter: copies of it ask their own getters (`property.getter`)"""
+
 
 @register(*PARTS)
 class DescriptorLayout(Layout):
@@ -23,5 +26,13 @@ class DescriptorLayout(Layout):
     def needs_first(self, obj: Obj) -> list:
         return [obj.slots.get(part, NONE) for part in PARTS[obj.cls]]
 
+    def whole_first(self, obj: Obj) -> list:
+        return self.needs_first(obj)[:1] if obj.body == FROM_GETTER else []
+
     def create(self, obj: Obj, build: Any) -> None:
-        build.call_values(obj.cls, self.needs_first(obj))
+        parts = self.needs_first(obj)
+        build.call_values(obj.cls, parts[:3] if obj.body == FROM_GETTER else parts)
+
+    def fill(self, obj: Obj, build: Any) -> None:
+        if obj.body == FROM_GETTER:
+            build.set_descriptor(PARTS[property][3], obj, obj.slots[PARTS[property][3]])

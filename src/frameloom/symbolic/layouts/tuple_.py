@@ -57,7 +57,9 @@ class TupleLayout(Layout):
         return list(obj.body.items)
 
     def create(self, obj: Obj, build: Any) -> None:
-        if obj.cls is tuple:
+        if type(obj.body) is not TupleBody:
+            obj.body.create(build)
+        elif obj.cls is tuple:
             for value in obj.body.items:
                 build.load(value)
             build.out.build_tuple(len(obj.body.items))
