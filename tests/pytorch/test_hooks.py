@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 import frameloom
+from frameloom.pytorch.backends.registry import find_backend
 
 pytestmark = pytest.mark.torch
 LOG: list = []
@@ -190,16 +191,26 @@ BREAKING = [written_afterwards, of_a_hooked_view, told_apart, without_gradient]
 FUNCTIONS = [*ON_INPUTS, *ON_RESULTS, *BREAKING]
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def module_itself(gm: torch.fx.GraphModule, example_inputs: list) -> Callable:
+    """A backend of the user's that runs the graph as it is."""
+    return gm
+
+
+def by_aot(gm: torch.fx.GraphModule, example_inputs: list) -> Callable:
+    """A backend of the user's that makes a backward graph."""
+    return find_backend("aot_eager")(gm, example_inputs)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", module_itself, by_aot])
 @pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_on_tensors(function: Callable, before: str, backend: str) -> None:
+def test_on_tensors(function: Callable, before: str, backend: Any) -> None:
     compiled = frameloom.compile(function, backend=backend)
     for after in AFTER.values():
         found, expected = outcome(compiled, BEFORE[before], after), outcome(function, BEFORE[before], after)
         assert str(found[1]) == str(expected[1])
         assert all(torch.equal(one, other) for one, other in zip(found[0], expected[0], strict=True))
-    breaks = function in BREAKING or function in ON_RESULTS and backend != "eager"
+    breaks = function in BREAKING or function in ON_RESULTS and backend not in ("eager", module_itself)
     assert not frameloom.stats().eager and bool(frameloom.stats().breaks) is breaks
 
 

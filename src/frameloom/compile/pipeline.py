@@ -70,14 +70,18 @@ def compile_frame(
     a fault of the compiler raises.
     """
     started = time.perf_counter()
-    traced = _trace(function, code, arguments, domain, record)
-    if not accept(traced):
-        raise Refused(traced)
-    try:
-        return _made(traced, code, domain, started)
-    except BaseException:
-        traced.session.close()
-        raise
+    while True:
+        traced = _trace(function, code, arguments, domain, record)
+        if not accept(traced):
+            raise Refused(traced)
+        try:
+            return _made(traced, code, domain, started)
+        except RestartCapture as restart:  # what a backend gives may be an answer, too
+            traced.session.close()
+            _settle(restart, code, record)
+        except BaseException:
+            traced.session.close()
+            raise
 
 
 def _made(traced: Trace, code: types.CodeType, domain: Any, started: float) -> Capture:
@@ -102,7 +106,11 @@ def _trace(function: types.FunctionType, code: types.CodeType, arguments: tuple,
         try:
             return trace(function, code, arguments, domain, record.decisions, record.promoted)
         except RestartCapture as restart:
-            if restart.decision in record.decisions:
-                raise AssertionError(f"a settled question was asked again: {restart.decision!r}") from None
-            record.decisions |= {restart.decision}
-            events.restart(code.co_qualname, str(restart.decision))
+            _settle(restart, code, record)
+
+
+def _settle(restart: RestartCapture, code: types.CodeType, record: CodeRecord) -> None:
+    if restart.decision in record.decisions:
+        raise AssertionError(f"a settled question was asked again: {restart.decision!r}") from None
+    record.decisions |= {restart.decision}
+    events.restart(code.co_qualname, str(restart.decision))

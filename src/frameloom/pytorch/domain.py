@@ -65,6 +65,7 @@ class TorchDomain(Domain):
         self.varies = dynamic is not False
         self.begins_varying = dynamic is True
         self.takes_numbers = getattr(backend, "takes_numbers", False)
+        self.makes_backward = getattr(backend, "makes_backward", False)
 
     def claims(self, cls: type) -> bool:
         return issubclass(cls, torch.Tensor)
@@ -84,6 +85,7 @@ class TorchDomain(Domain):
 
     def begin(self, session: Any) -> None:
         session.torch = State(session, self.dynamic, inputs.number_input, shapes.number_computed, self.takes_numbers)
+        session.torch.makes_backward = self.makes_backward
         settings = config.current()
         session.torch.scalars = self.whole or settings.capture_scalar_outputs
         session.torch.data_shapes = self.whole or settings.capture_dynamic_output_shape_ops

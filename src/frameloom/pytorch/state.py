@@ -36,7 +36,8 @@ class State:
     bodies: how many functions that operations of torch run are being captured, inside each other;
     recomputed: node -> the region of `checkpoint` that it is in, named by a number; regions_open: what was written to when each of
     those that are open was entered;
-    hooked: root nodes on whose storage a tensor with a hook of the trace lies;
+    makes_backward: whether the backend is known to make backward graphs of its own;
+    hooked: root nodes on whose storage a tensor with a hook of the trace lies; hooks_results: whether one is no input;
     arrays: the real arrays of NumPy that were looked at; alarms: the nodes of truth values that are True where NumPy would warn.
     """
 
@@ -44,7 +45,7 @@ class State:
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "number_computed", "given", "entry_facts", "regions", "arrays",
         "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
-        "takes_numbers", "scalars", "data_shapes", "hooked", "bodies",
+        "takes_numbers", "scalars", "data_shapes", "hooked", "bodies", "makes_backward", "hooks_results",
     )
 
     def __init__(
@@ -67,6 +68,8 @@ class State:
         self.written: dict[Node, bool] = {}
         self.impure: dict[Node, bool] = {}
         self.hooked: dict[Node, bool] = {}
+        self.hooks_results = False
+        self.makes_backward = False
         self.writes: dict[Node, tuple[Node, ...]] = {}
         self.sizes: dict[tuple, Node] = {}
         self.inputs: list[Node] = []

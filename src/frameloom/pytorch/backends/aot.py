@@ -20,6 +20,9 @@ def aot_eager(gm: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Callab
         return aot_module_simplified(gm, fakes, fw_compiler=_as_is, bw_compiler=_as_is, keep_inference_input_mutations=True)
 
 
+aot_eager.makes_backward = True  # type: ignore[attr-defined]
+
+
 def _as_is(gm: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Callable:
     return make_boxed_func(gm.forward)
 

@@ -26,5 +26,6 @@ def configured_backend(backend: Any, mode: str | None, options: Mapping[str, Any
     if check is not None:
         check(mode, options)
     made = functools.partial(found, **given)
+    made.makes_backward = getattr(found, "makes_backward", False)
     made.frameloom_name = backend if isinstance(backend, str) else name_of(found)
     return made

@@ -51,3 +51,4 @@ def settings(mode: str | None, options: Mapping[str, Any] | None) -> dict[str, A
 
 
 inductor.check = settings  # type: ignore[attr-defined]
+inductor.makes_backward = True  # type: ignore[attr-defined]
