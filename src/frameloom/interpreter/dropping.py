@@ -5,11 +5,11 @@ A trace goes on as if the object lived until the frame ends.  That is right only
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 from frameloom.interpreter.frame import Frame
-from frameloom.symbolic.displaced import MOST_SEEN, SHARED, shows, takes_weak_references
+from frameloom.symbolic.displaced import SHARED, end_that_shows, shows, takes_weak_references
+from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak
@@ -39,7 +39,7 @@ def _let_go(frame: Frame, value: Value) -> None:
     found = frame.session.observe.peek(value)
     if type(found) in ATOMS or stands_on(found, *SHARED) or frame.session.domain.claims(type(found)):
         return
-    if _death_shows(found):
+    if end_that_shows([found], lambda at: False) is not MISSING:
         raise GraphBreak("FL503", f"an object of class {type.__repr__(type(found))} is let go of, and its end shows")
     if takes_weak_references(type(found)):
         frame.session.guard("CALL", source, (_unseen, None, "nobody sees the end of {}"))
@@ -62,17 +62,3 @@ def _held_elsewhere(frame: Frame, value: Value) -> bool:
 def _unseen(found: Any, _: None) -> bool:
     """The guard: no weak reference to the object is there, and its class has no finaliser."""
     return not shows(found)
-
-
-def _death_shows(found: Any) -> bool:
-    """Whether weak references or finalisers see the end of an object, or of what it holds."""
-    waiting, seen = [found], set()
-    while waiting and len(seen) < MOST_SEEN:
-        at = waiting.pop()
-        if id(at) in seen or type(at) in ATOMS or stands_on(at, *SHARED):
-            continue
-        seen.add(id(at))
-        if shows(at):
-            return True
-        waiting += gc.get_referents(at)
-    return False

@@ -9,17 +9,14 @@ References are counted as CPython counts them (https://docs.python.org/3/library
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from frameloom.interpreter.frame import Frame
-from frameloom.symbolic.displaced import MOST_SEEN, SHARED, shows
+from frameloom.symbolic.displaced import MOST_SEEN, end_that_shows
 from frameloom.symbolic.instance_dict import MISSING
-from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts import held_by
-from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Obj
 
@@ -28,6 +25,9 @@ OF_A_FRAME = 4
 
 OF_AN_OBJECT = 3
 """References to what only one object holds: that object's, a local variable, the question's."""
+
+BY_THE_QUESTION = 1
+"""One more where another function asks: its parameter."""
 
 
 def to_watch(names: tuple[str, ...], arguments: tuple, domain: Any) -> frozenset[int]:
@@ -49,27 +49,13 @@ def _held_alone(names: tuple[str, ...], arguments: tuple) -> list[Any]:
 
 
 def _end_shows(found: Any, domain: Any) -> bool:
-    """Whether the end of an object shows, or of what ends with it."""
-    waiting: list[Any] = [found]
-    seen: set[int] = set()
-    while waiting and len(seen) < MOST_SEEN:
-        at = waiting.pop()
-        if id(at) in seen or type(at) in ATOMS or stands_on(at, *SHARED) or domain.claims(type(at)):
-            continue
-        if at is not found and sys.getrefcount(at) > OF_AN_OBJECT:
-            continue
-        seen.add(id(at))
-        if _asks_to_be_watched(at):
-            return True
-        waiting += gc.get_referents(at)
-    return False
-
-
-def _asks_to_be_watched(found: Any) -> bool:
     try:
-        return shows(found)
-    except GraphBreak:  # its class cannot be asked without running code of the program
+        shown = end_that_shows(
+            [found], lambda at: domain.claims(type(at)) or at is not found and sys.getrefcount(at) > OF_AN_OBJECT + BY_THE_QUESTION
+        )
+    except GraphBreak:  # a class cannot be asked without running code of the program
         return True
+    return shown is not MISSING
 
 
 class Watching(dict):

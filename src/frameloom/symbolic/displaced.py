@@ -24,8 +24,8 @@ MOST_SEEN = 100
 SHARED = (type, types.ModuleType, types.FunctionType, types.CodeType, types.BuiltinFunctionType, types.FrameType)
 """What objects point to without keeping it alive in any way that matters here: it lives in modules."""
 
-HELD_ONCE = 4
-"""References to an object that one other object holds, as counted from a local variable, where a value of the trace stands for it too."""
+HELD_ONCE = 5
+"""References to an object that one other object holds, as `lives` counts them, where a value of the trace stands for it too."""
 
 
 def require_quiet(session: Any, kind: str, target: Value, arguments: tuple) -> None:
@@ -41,18 +41,29 @@ def require_quiet(session: Any, kind: str, target: Value, arguments: tuple) -> N
         if id(target) in session.quiet:
             return
         session.journal.set_item(session.quiet, id(target), True)
-    waiting = [*find(holder, arguments)]
-    seen: set[int] = set()
-    while waiting and len(seen) < MOST_SEEN:
+    seen, claims = session.observe.seen, session.domain.claims
+    shown = end_that_shows(
+        find(holder, arguments), lambda at: claims(type(at)) or sys.getrefcount(at) > HELD_ONCE and id(at) not in seen
+    )
+    if shown is not MISSING:
+        raise GraphBreak("FL503", f"an object of class {type.__repr__(type(shown))} is displaced, and its end shows")
+
+
+def end_that_shows(ending: Iterable, lives: Callable[[Any], bool]) -> Any:
+    """One of the objects whose end shows among those that end with the given ones, or MISSING; at most `MOST_SEEN` are looked at.
+
+    `lives` tells of an object whether it does not end with them, or not so that it matters; it may count the references."""
+    waiting = [*ending]
+    looked: set[int] = set()
+    while waiting and len(looked) < MOST_SEEN:
         at = waiting.pop()
-        if type(at) in ATOMS or id(at) in seen or stands_on(at, *SHARED) or session.domain.claims(type(at)):
+        if type(at) in ATOMS or id(at) in looked or stands_on(at, *SHARED) or lives(at):
             continue
-        seen.add(id(at))
-        if sys.getrefcount(at) > HELD_ONCE and id(at) not in session.observe.seen:
-            continue  # somebody else holds it
+        looked.add(id(at))
         if shows(at):
-            raise GraphBreak("FL503", f"an object of class {type.__repr__(type(at))} is displaced, and its end shows")
+            return at
         waiting += gc.get_referents(at)
+    return MISSING
 
 
 def shows(found: Any) -> bool:
