@@ -506,6 +506,15 @@ def test_classes(way):
     assert_seen(pair, make, CLASS_WAYS[way], way == "attribute")
 
 
+@pytest.fixture
+def small_heap():
+    """What exists already is left out of collections, of which a test makes many."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("small_heap")
 def test_a_class_in_the_place_of_another():
     def make(value):
         made = type("Made", (), {"a": value, "b": 2})
@@ -536,6 +545,7 @@ def test_what_is_held_weakly_dies():
         assert not pair.agree(thing)
 
 
+@pytest.mark.usefixtures("small_heap")
 def test_a_class_that_dies():
     made = type("Made", (), {})
     thing = [made()]
