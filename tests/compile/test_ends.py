@@ -1,6 +1,6 @@
 """An object whose end shows ends, in captured code too, with the instruction that drops its last reference, wherever that was."""
 
-# ruff: noqa: E711, F841
+# ruff: noqa: F841  names are bound so that they let go
 from __future__ import annotations
 
 import gc

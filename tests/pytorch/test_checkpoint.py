@@ -16,13 +16,6 @@ from tests.models.reference import reference
 pytestmark = pytest.mark.torch
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 def block(x, w, scale=1.0):
     y = torch.tanh(x @ w)
     y = nn.functional.dropout(y, 0.5)

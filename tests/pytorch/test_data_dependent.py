@@ -14,13 +14,6 @@ from tests.models.compare import assert_same
 pytestmark = pytest.mark.torch
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 def whole(*numbers: int) -> torch.Tensor:
     return torch.tensor(numbers)
 

@@ -9,13 +9,6 @@ import frameloom
 pytestmark = pytest.mark.torch
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 REFUSED = {
     "broadcast": lambda x: x + torch.ones(7),
     "product": lambda x: x @ torch.ones(7, 7),

@@ -9,13 +9,6 @@ import frameloom
 pytestmark = pytest.mark.torch
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 class Cube(torch.autograd.Function):
     @staticmethod
     def forward(context, x, factor=1):

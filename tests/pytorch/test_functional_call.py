@@ -15,13 +15,6 @@ import frameloom
 pytestmark = pytest.mark.torch
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 class Net(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -15,13 +15,6 @@ LOG: list = []
 WEIGHT = torch.ones(3, requires_grad=True)
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 def note(name: str, factor: float | None = None) -> Callable:
     def hook(gradient: torch.Tensor) -> Any:
         LOG.append((name, gradient.sum().item()))

@@ -14,13 +14,6 @@ pytestmark = pytest.mark.torch
 CODE = nn.Module.__getattr__.__code__
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 @contextlib.contextmanager
 def inlined():
     """Without the rule."""

@@ -30,13 +30,6 @@ PROGRAMS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_number(name):
     program = PROGRAMS[name]

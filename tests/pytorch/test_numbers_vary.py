@@ -14,13 +14,6 @@ pytestmark = pytest.mark.torch
 functional = torch.nn.functional
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 def graphs(function: Callable, calls: list[tuple], backend: str = "eager", **settings) -> int:
     """The number of graphs that the calls need, without a break; each result must be eager's, and each exception."""
     compiled = frameloom.compile(function, backend=backend, **settings)

@@ -15,13 +15,6 @@ from tests.pytorch.hand import Hand
 pytestmark = pytest.mark.torch
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 def graphs(function, calls, **settings):
     """The number of graphs that the calls need; each result must be eager's."""
     recorder = Recorder()

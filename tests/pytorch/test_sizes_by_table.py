@@ -14,13 +14,6 @@ from tests.models.compare import assert_same
 pytestmark = pytest.mark.torch
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 class Symbolic:
     """A backend that runs the graph as it is, and keeps which sizes of each tensor it was shown are symbolic."""
 

@@ -12,13 +12,6 @@ from frameloom.diagnostics.errors import RecompileError, RecompileLimitReached, 
 pytestmark = pytest.mark.torch
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 def compiled(function=lambda x, name="a": x * len(name), **options):
     return frameloom.compile(function, backend="eager", **options)
 

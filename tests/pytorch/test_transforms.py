@@ -19,13 +19,6 @@ SEEN: list = []
 LINEAR = nn.Linear(3, 3)
 
 
-@pytest.fixture(autouse=True)
-def clean():
-    frameloom.reset()
-    yield
-    frameloom.reset()
-
-
 def lifted(x):
     y = x.exp()
     return vmap(lambda row: row * WEIGHT + y.sum() + PARAMETER)(x)

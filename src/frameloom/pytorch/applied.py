@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any, Callable
 
 
-class WithBody:
+class WithBody(abc.ABC):
     """An operation of the graph that runs a function.
 
     `kind` is the FL code of a call that cannot be captured, `title` what messages call it, `may_fail` whether its function may refuse
@@ -18,8 +19,9 @@ class WithBody:
     __name__: str
     __qualname__: str
 
+    @abc.abstractmethod
     def __call__(self, *operands: Any) -> Any:
-        raise NotImplementedError
+        """Run the function on the operands of the graph's node."""
 
 
 class Applied(WithBody):

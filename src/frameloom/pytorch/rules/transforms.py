@@ -6,7 +6,7 @@ Each is one operation of the graph, which hands the captured function to torch's
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Callable, NamedTuple
 
 import torch
@@ -230,6 +230,19 @@ def _named(m: Machine, kwargs: Value) -> dict[str, Value]:
     return {key: put_together(m.session, part, left) for key, part in zip(shape.keys, shape.parts)}
 
 
+def _of_points(module: Any, flat: Sequence[Any], derived: Sequence[int], lifted: Sequence[Any], main: int) -> Callable:
+    """A body as a function of the tensors that are derived by: gives its first `main` results, and the others apart."""
+
+    def function(*points: Any) -> tuple:
+        found = [*flat]
+        for place, point in zip(derived, points):
+            found[place] = point
+        made = module.forward(*found, *lifted)
+        return made[:main], made[main:]
+
+    return function
+
+
 @rule(eager_transforms._jvp_with_argnums)
 def _jvp(
     m: Machine, func: Value, primals: Value, tangents: Value, argnums: Value, *, strict: Value = FALSE, has_aux: Value
@@ -248,14 +261,7 @@ def _jvp(
 
     def run(*operands: Any) -> tuple:
         flat, moved, lifted = operands[:size], operands[size : size + len(derived)], operands[size + len(derived) :]
-
-        def function(*points: Any) -> tuple:
-            found = [*flat]
-            for place, point in zip(derived, points):
-                found[place] = point
-            made = module.forward(*found, *lifted)
-            return made[:main], made[main:]
-
+        function = _of_points(module, flat, derived, lifted, main)
         values, changes, others = torch.func.jvp(function, tuple([flat[place] for place in derived]), moved, strict=exact, has_aux=True)
         return (*values, *changes, *others)
 
@@ -319,14 +325,7 @@ def _vjp(m: Machine, func: Value, *primals: Value, argnums: Value = NONE, has_au
 
     def derive(operands: tuple) -> tuple:
         flat, lifted = operands[:size], operands[size:]
-
-        def function(*points: Any) -> tuple:
-            found = [*flat]
-            for place, point in zip(derived, points):
-                found[place] = point
-            made = module.forward(*found, *lifted)
-            return made[:main], made[main:]
-
+        function = _of_points(module, flat, derived, lifted, main)
         return torch.func.vjp(function, *[flat[place] for place in derived], has_aux=True)
 
     def run(*operands: Any) -> tuple:
