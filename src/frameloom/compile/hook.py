@@ -19,7 +19,8 @@ from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.compile.pipeline import Capture, Refused, compile_frame
 from frameloom.compile.policy import MOST_FRUITLESS, Verdict, is_fruitless, verdict
 from frameloom.compile.recompiles import Miss
-from frameloom.compile.trace import Trace, measures_memory, path_of
+from frameloom.compile.trace import Trace, path_of
+from frameloom.compile.whole_frames import measures_memory
 from frameloom.diagnostics import events
 from frameloom.diagnostics.errors import FrameloomError, GraphBreakError, InternalError, RecompileError, RecompileLimitReached
 from frameloom.diagnostics.failure import write_report

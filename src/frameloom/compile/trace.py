@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import types
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from frameloom.codegen.kinds import exceptions_of
 from frameloom.codegen.plan import Break, FrameState, Return, values_of
 from frameloom.codegen.resume import Origin, ResumeError, origin_of, users_code
 from frameloom.codegen.suspend import shape_of
+from frameloom.compile.whole_frames import needs_its_frame, reads_frame
 from frameloom.interpreter.calls import enter_root
 from frameloom.interpreter.exits import EXCEPTION_EXIT, settle
 from frameloom.interpreter.frame import Frame
@@ -29,7 +29,7 @@ from frameloom.symbolic.layouts.generator import GeneratorBody
 from frameloom.symbolic.session import Depth, Session
 from frameloom.symbolic.signals import RestartCapture, Suspend
 from frameloom.symbolic.source import Source
-from frameloom.symbolic.values import Const, Lazy, Obj, Previous
+from frameloom.symbolic.values import Lazy, Obj, Previous
 
 
 class Trace(NamedTuple):
@@ -160,20 +160,20 @@ def _break(session: Session, suspended: Suspend) -> Break:
     _require_real(session, suspended.chain)
     frames = settle(suspended.chain)
     frames[-1].link = None
-    reads_frame = _reads_frame(session, frames[-1])
-    if reads_frame and len(frames) > 1:
+    reads = reads_frame(session, frames[-1])
+    if reads and len(frames) > 1:
         frames.pop()
         _take_back(session, frames[-1])
-    asking = next((position for position, frame in enumerate(frames) if _needs_its_frame(frame)), None)
+    asking = next((position for position, frame in enumerate(frames) if needs_its_frame(frame)), None)
     if asking == 0:
-        reads_frame, asking = True, 1
+        reads, asking = True, 1
     if asking is not None and asking < len(frames):
         del frames[asking:]
         _take_back(session, frames[-1])
     frames = _that_can_wait(session, frames)
     for frame in frames:
         _resolve_cells(session, frame)
-    return Break(_states(session, frames, suspended.reason.kind not in DIES), suspended.reason, reads_frame)
+    return Break(_states(session, frames, suspended.reason.kind not in DIES), suspended.reason, reads)
 
 
 def _require_real(session: Session, chain: list[Frame]) -> None:
@@ -187,35 +187,6 @@ def _require_real(session: Session, chain: list[Frame]) -> None:
         decision = ("raise", *point.exception.body.raised)
         if decision not in session.decisions:
             raise RestartCapture(decision)
-
-
-FRAME_READERS = (sys._getframe, inspect.currentframe)
-WHOLE_NAMES = frozenset({*(reader.__name__ for reader in FRAME_READERS), sys.settrace.__name__, sys.setprofile.__name__})
-"""What a function names that must not be cut: its frame would be another behind the cut, and a tracer would see that one begin."""
-
-
-def _reads_frame(session: Session, frame: Frame) -> bool:
-    """Whether the instruction asks for the running frame.  What goes on behind a break has a frame of its own, so the function
-    must run as a whole."""
-    found = {id(session.observe.peek(value)) for value in frame.stack if type(value) in (Const, Obj)}
-    return any(id(reader) in found for reader in FRAME_READERS)
-
-
-def _needs_its_frame(frame: Frame) -> bool:
-    """Whether the function may ask for its frame before or after the break, and compare it with one that it has from elsewhere, a
-    traceback for instance; or sets a tracer, or measures memory."""
-    code = frame.program.code
-    return not WHOLE_NAMES.isdisjoint(code.co_names) or measures_memory(code)
-
-
-def measures_memory(code: types.CodeType) -> bool:
-    """Whether the function may ask how many objects there are or how big one is: it would see the compiler's own, and what is
-    not made because nobody uses it.  It runs as it is, with all that it calls."""
-    return not MEASURES.isdisjoint(code.co_names)
-
-
-MEASURES = frozenset({"get_objects", "getsizeof"})
-"""names of functions of gc and sys"""
 
 
 def _take_back(session: Session, frame: Frame) -> None:

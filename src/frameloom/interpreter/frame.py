@@ -38,7 +38,7 @@ class Frame:
     """One activation: program, slots, value stack, position.
 
     `index` is the instruction being run and `mark` the journal before it; `link` says how it waits for a callee;
-    `names` is the namespace of a class body, None in a function;
+    `names` is the namespace of a class body, None in a function; `told` the dictionary that `locals()` last gave;
     `caught` holds a checkpoint for each exception made by the trace that a handler of this frame is handling.
     """
 
@@ -48,6 +48,7 @@ class Frame:
         "function",
         "globals",
         "names",
+        "told",
         "slots",
         "stack",
         "index",
@@ -68,6 +69,7 @@ class Frame:
         self.function = function
         self.globals = globals_
         self.names: Value | None = None
+        self.told: Obj | None = None
         self.slots: list[Value] = [UNBOUND] * len(program.slots)
         self.stack: list[Value] = []
         self.index = 0

@@ -10,8 +10,10 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import refuse
 from frameloom.interpreter.stores import hash_value
 from frameloom.rules.define import function
+from frameloom.rules.frame_names import names_of
 from frameloom.rules.identity import number_of
 from frameloom.rules.names import attribute_name
+from frameloom.rules.sorting import sorted_
 from frameloom.symbolic.layouts.namespace import globals_object
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Node, Value, boolean
@@ -58,7 +60,7 @@ def delattr_(m: Machine, obj: Value, name: Value, /) -> Value:
 @function(vars)
 def vars_(m: Machine, obj: Value = ABSENT, /) -> Value:
     if obj is ABSENT:
-        raise GraphBreak("FL108", "vars() of the calling frame")
+        return names_of(m, m.session.frame)
     try:
         return get_attribute(m, obj, "__dict__")
     except SymbolicRaise as signal:
@@ -106,7 +108,18 @@ def globals_(m: Machine) -> Value:
     return globals_object(m.session, m.session.frame.globals)
 
 
-refuse("FL108", "the names of the calling frame are asked for", locals, dir)
+@function(locals)
+def locals_(m: Machine) -> Value:
+    return names_of(m, m.session.frame)
+
+
+@function(dir)
+def dir_(m: Machine, obj: Value = ABSENT, /) -> Value:
+    if obj is not ABSENT:
+        raise GraphBreak("FL101", "dir() of an object")
+    return sorted_(m, names_of(m, m.session.frame))
+
+
 refuse("FL107", "code is run from text", exec, eval, compile)
 refuse("FL104", "the program waits for input", input, breakpoint)
 refuse("FL104", "a file is opened", open)
