@@ -231,8 +231,8 @@ ROWS = (
         "compile the original Python function instead"),
     BreakKind(
         "FL314", "higher-order operator",
-        "Operators that take functions need captured bodies of their own, which is not modelled.",
-        "compile the functions that it takes, or write its branch or loop in Python"),
+        "Operators that take functions have them captured as graphs, which may do nothing but compute new tensors.",
+        "take out of its functions what is no computation of new tensors, or write its branch or loop in Python"),
     BreakKind(
         "FL315", "distributed communication",
         "Collectives meet other processes, in an order that all of them must share.",

@@ -10,12 +10,13 @@ class WithBody(abc.ABC):
     """An operation of the graph that runs a function.
 
     `kind` is the FL code of a call that cannot be captured, `title` what messages call it, `may_fail` whether its function may refuse
-    values.
+    values, `draws` whether it is known to draw random numbers.
     """
 
     kind: str
     title: str
     may_fail: bool
+    draws: bool
     __name__: str
     __qualname__: str
 
@@ -29,6 +30,7 @@ class Applied(WithBody):
 
     kind = "FL301"
     may_fail = True
+    draws = False
 
     def __init__(self, cls: Any) -> None:
         self.cls = cls
@@ -49,11 +51,12 @@ class Applied(WithBody):
 class Transformed(WithBody):
     """Hands captured bodies to a function of torch: `run` takes the operands, all of them tensors, and gives a flat tuple."""
 
-    def __init__(self, kind: str, title: str, run: Callable, may_fail: bool) -> None:
+    def __init__(self, kind: str, title: str, run: Callable, may_fail: bool, draws: bool) -> None:
         self.kind = kind
         self.title = title
         self.run = run
         self.may_fail = may_fail
+        self.draws = draws
         self.__name__ = title.replace(".", "_")
         self.__qualname__ = self.__name__
 

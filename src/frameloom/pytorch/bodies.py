@@ -7,12 +7,15 @@ compute tensors.
 
 from __future__ import annotations
 
+import types
 from typing import Any, Callable, NamedTuple
 
 import torch
 
 from frameloom.codegen.merge import restored
+from frameloom.interpreter import calls
 from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.registry import rule
 from frameloom.pytorch import autocast, graph, inputs, modes, record
 from frameloom.pytorch.applied import Transformed
 from frameloom.pytorch.arguments import nodes_in
@@ -45,13 +48,16 @@ class Operator(NamedTuple):
 
 class Body(NamedTuple):
     """module: takes the tensors that the stand-ins stood for, then `lifted`, and gives the tensors among the leaves of the result;
-    leaves: those leaves, None in the place of a tensor; shape: the structure of the result; draws: whether it draws random numbers;
+    leaves: those leaves, None in the place of a tensor; facts: those of the tensors; shape: the structure of the result; shares: whether
+    a tensor among the results shares its storage with another, or with what the body was given; draws: whether it draws random numbers;
     may_fail: whether an operation of it may refuse values."""
 
     module: Any
     lifted: tuple[Node, ...]
     leaves: tuple[Const | None, ...]
+    facts: tuple[TensorFact, ...]
     shape: Shape
+    shares: bool
     draws: bool
     may_fail: bool
 
@@ -98,7 +104,8 @@ def capture(
     lifted = _lifted(operator, first, {*made, *stand_ins}, [*nodes_in([(node.args, node.kwargs) for node in made], []), *tensors])
     found = Body(
         graph.build_module(state, made, [*stand_ins, *lifted], tensors), (), tuple([None if is_tensor(leaf) else leaf for leaf in leaves]),
-        shape, any(draws(state, node) for node in made), any(map(may_fail, made)),
+        tuple([node.fact for node in tensors]), shape, _shares(state, made, tensors), any(draws(state, node) for node in made),
+        any(map(may_fail, made)),
     )
     learned = [(key, guard) for key, guard in session.guards.items() if key not in known]
     session.rollback(mark)
@@ -113,12 +120,43 @@ def _run(m: Machine, operator: Operator, function: Value, call: Given) -> Value:
     try:
         return m.invoke(function, call.args, call.kwargs)
     except (GraphBreak, Suspend) as signal:
-        where, session.frame = session.where(), frame
+        where, session.frame = _place(session, signal), frame
         reason = signal.reason if isinstance(signal, Suspend) else signal
         raise operator.refuse(reason.details, where) from None
     except SymbolicRaise as signal:
         where, session.frame = session.where(), frame
         raise operator.refuse(f"its function raises {signal.value.cls.__qualname__}", where) from None
+
+
+def breaks_as_one(function: types.FunctionType, operator: Operator) -> None:
+    """A Python function of torch that is inlined as a whole or not at all: what breaks in it breaks at its call."""
+
+    @rule(function)
+    def called(m: Machine, *args: Value, **kwargs: Value) -> Value:
+        own = m.observe.constant(function)
+        return _as_one(m, operator, lambda: calls.inline(m, own, function.__code__, list(args), kwargs, None))
+
+
+def run_as_one(m: Machine, operator: Operator, function: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """Call what stands for a function of torch, as a whole or not at all."""
+    return _as_one(m, operator, lambda: m.invoke(function, args, kwargs))
+
+
+def _as_one(m: Machine, operator: Operator, call: Callable[[], Value]) -> Value:
+    session, frame = m.session, m.session.frame
+    try:
+        return call()
+    except (GraphBreak, Suspend) as signal:
+        where, session.frame = _place(session, signal), frame
+        reason = signal.reason if isinstance(signal, Suspend) else signal
+        if reason.kind == operator.kind:
+            raise GraphBreak(reason.kind, reason.details) from None
+        raise operator.refuse(reason.details, where) from None
+
+
+def _place(session: Any, signal: GraphBreak | Suspend) -> Any:
+    """The instruction that a body broke at, the innermost."""
+    return signal.reason.where if isinstance(signal, Suspend) else session.where()
 
 
 class Outside:
@@ -151,6 +189,11 @@ def draws(state: State, node: Node) -> bool:
     return node in state.impure and node.target is not modes.SET_GRAD
 
 
+def _shares(state: State, made: list[Node], tensors: list[Node]) -> bool:
+    roots = [state.root_of(node) for node in tensors]
+    return len(set(roots)) < len(roots) or not set(made).issuperset(roots)
+
+
 def _lifted(operator: Operator, first: int, own: set[Node], used: list[Node]) -> list[Node]:
     """The tensors and sizes that a body uses and does not make."""
     found = list(dict.fromkeys(node for node in used if node not in own))
@@ -180,6 +223,8 @@ def line_of(where: Any) -> str:
 
 def perform(m: Machine, operator: Operator, operands: list[Node], run: Callable, bodies: list[Body]) -> list[Value]:
     """Record the operation; gives the flat list of its results.  `run` takes the real operands and gives a tuple."""
-    target = Transformed(operator.kind, operator.title, run, any(body.may_fail for body in bodies))
+    target = Transformed(
+        operator.kind, operator.title, run, any(body.may_fail for body in bodies), any(body.draws for body in bodies)
+    )
     result = record.apply(m.session.torch, target, operands, {}, exact=True)
     return tuple_.items(m.session, result.body)

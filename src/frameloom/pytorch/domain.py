@@ -10,9 +10,11 @@ import torch
 import frameloom.pytorch.layouts  # noqa: F401  torch's tuples register themselves
 import frameloom.pytorch.native_guards  # noqa: F401  and the lowerings of their guards
 import frameloom.pytorch.recompiles  # noqa: F401  and what is told when they fail
+import frameloom.pytorch.rules.attention  # noqa: F401
 import frameloom.pytorch.rules.autocast  # noqa: F401
 import frameloom.pytorch.rules.checkpoint  # noqa: F401
 import frameloom.pytorch.rules.constants  # noqa: F401
+import frameloom.pytorch.rules.control_flow  # noqa: F401
 import frameloom.pytorch.rules.data_dependent  # noqa: F401
 import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules

@@ -56,7 +56,10 @@ class OperationFailed(Exception):
 
 
 class Watch(TorchDispatchMode):
-    """Sees each kernel of an operation before the fake mode does."""
+    """Sees each kernel of an operation before the fake mode does.  Of an operator with bodies it sees the call only: what bodies do is
+    known before."""
+
+    supports_higher_order_operators = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,6 +68,8 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if isinstance(function, torch._ops.HigherOrderOperator):
+            return function(*args, **kwargs)
         if torch.Tag.nondeterministic_seeded in function.tags:
             self.random = True
         schema = function._schema

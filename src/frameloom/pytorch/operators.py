@@ -134,7 +134,7 @@ def _get_item(state: State, operands: list[Value]) -> Value:
     tensor, key = operands
     if type(number_of(state, key)) is torch.SymInt:  # an index would be guarded by its value
         return record.apply(state, torch.select, [tensor, Const(0), key], {})
-    return record.apply(state, operator.getitem, [tensor, _positions(state, tensor, key)], {})
+    return record.apply(state, state.getitem, [tensor, _positions(state, tensor, key)], {})
 
 
 def _positions(state: State, tensor: Node, key: Value) -> Value:

@@ -83,7 +83,8 @@ def apply(state: State, function: Callable, args: list[Value], kwargs: dict[str,
         WRITERS.add(function)
     if state.shapes is not None:
         state.shapes.note_asked(state.session.where())
-    return perform(state, function, call, outcome, operations.name_of(function) in operations.IMPURE)
+    draws = function.draws if isinstance(function, WithBody) else operations.name_of(function) in operations.IMPURE
+    return perform(state, function, call, outcome, draws)
 
 
 def settled(session: Any, value: Value) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 from frameloom.symbolic.values import Node
@@ -33,7 +34,8 @@ class State:
     takes_numbers: whether the backend reads numbers among the inputs when the graph runs;
     gradients: node -> the Value of its `.grad`, where the trace has read or set it;
     tries: how many parts of the program are being tried, to be taken back whatever comes;
-    bodies: how many functions that operations of torch run are being captured, inside each other;
+    bodies: how many functions that operations of torch run are being captured, inside each other; getitem: what indexing a tensor
+    calls at the present instruction;
     recomputed: node -> the region of `checkpoint` that it is in, named by a number; regions_open: what was written to when each of
     those that are open was entered;
     makes_backward: whether the backend is known to make backward graphs of its own;
@@ -45,7 +47,7 @@ class State:
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "number_computed", "given", "entry_facts", "regions", "arrays",
         "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
-        "takes_numbers", "scalars", "data_shapes", "hooked", "bodies", "makes_backward", "hooks_results",
+        "takes_numbers", "scalars", "data_shapes", "hooked", "bodies", "makes_backward", "hooks_results", "getitem",
     )
 
     def __init__(
@@ -60,6 +62,7 @@ class State:
         self.autocast_cleared = False
         self.tries = 0
         self.bodies = 0
+        self.getitem: Any = operator.getitem
         self.regions_open: tuple = ()
         self.recomputed: dict[Node, int] = {}
         self.default_dtype: Any = None

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from frameloom.interpreter.registry import refuse, refuse_instances, refuse_module
-from frameloom.pytorch.rules import transforms
+from frameloom.pytorch.rules import control_flow, transforms
 
 TENSOR = torch.Tensor
 
@@ -108,7 +108,10 @@ refuse_module("FL301", "torch.nn.modules._functions")
 refuse_module("FL303", "torch._functorch", "torch._vmap_internals", but=(torch.func.functional_call, *transforms.INLINED))
 refuse_module("FL304", "numpy")
 refuse_module("FL307", "torch.random", "torch.cuda.random")
-refuse_module("FL314", "torch._higher_order_ops", "torch.utils.checkpoint", but=(torch.utils.checkpoint.checkpoint_sequential,))
+refuse_module(
+    "FL314", "torch._higher_order_ops", "torch.utils.checkpoint",
+    but=(torch.utils.checkpoint.checkpoint_sequential, *control_flow.INLINED),
+)
 refuse_module(
     "FL315", "torch.distributed.distributed_c10d", "torch.distributed.c10d_logger", "torch.distributed._functional_collectives",
     "torch.distributed.rpc", but=_asks_for_groups() if torch.distributed.is_available() else (),
