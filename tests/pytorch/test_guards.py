@@ -8,6 +8,7 @@ import torch
 
 from frameloom.compile.guard_program import lower
 from frameloom.pytorch import guards, native_guards
+from frameloom.pytorch.fakes import fact_of
 from frameloom.pytorch.guards import tensor_payload
 from frameloom.symbolic.guards import Guard
 from frameloom.symbolic.source import Scope, Sources
@@ -57,11 +58,20 @@ def test_native_and_reference_agree(wanted, with_grad):
     found = kinds()
     source = Sources().local("x")
     for dynamic in (frozenset(), frozenset({0})) if found[wanted].dim() else (frozenset(),):
-        guard = Guard("TENSOR", source, tensor_payload(found[wanted], dynamic, with_grad), None)
+        guard = Guard("TENSOR", source, payload(found[wanted], dynamic, with_grad), None)
         lowered = lower([guard], LOCALS)
         for name, value in found.items():
             assert run(lowered, value) is guard.holds(Scope({"x": value}, {}, {}, {})), (wanted, name)
         assert guard.holds(Scope({"x": found[wanted]}, {}, {}, {}))
+
+
+def payload(tensor, dynamic, with_grad):
+    """What `tensor` itself meets; the dimensions of `dynamic` may have any size, and then all strides be any."""
+    known = fact_of(tensor)
+    if dynamic:
+        sizes = [None if i in dynamic else size for i, size in enumerate(known.sizes)]
+        known = known.replace(sizes=tuple(sizes), strides=(None,) * len(sizes))
+    return tensor_payload(tensor, known, with_grad)
 
 
 def run(lowered, value):
@@ -74,13 +84,13 @@ def test_every_dense_kind_is_told_from_every_other():
     for one, other in itertools.permutations(DENSE, 2):
         if {one, other} == {"graded", "computed"}:
             continue  # leaf or not is guarded only where it is asked
-        assert not guards.tensor_holds(found[other], tensor_payload(found[one], frozenset(), True)), (one, other)
+        assert not guards.tensor_holds(found[other], payload(found[one], frozenset(), True)), (one, other)
 
 
 def test_the_native_reader_is_calibrated():
     """Where it is not, every check of a tensor would run as Python: right, but slow."""
     assert native_guards.codes() is not None
-    assert native_guards.native_facts(tensor_payload(torch.ones(2), frozenset(), True)) is not None
+    assert native_guards.native_facts(payload(torch.ones(2), frozenset(), True)) is not None
 
 
 def test_questions_of_global_state():

@@ -119,11 +119,12 @@ def test_a_whole_number_that_changes_is_symbolic():
 
 
 def test_decisions_are_drawn_from_sizes_alone():
+    from frameloom.pytorch.fakes import fact_of
     from frameloom.pytorch.guards import tensor_payload
 
     hand = Hand(x=torch.ones(4, 3))
     source = hand.nodes["x"].real.source
-    wanted = tensor_payload(torch.ones(4, 3), frozenset(), True)
+    wanted = tensor_payload(torch.ones(4, 3), fact_of(torch.ones(4, 3)), True)
     assert shapes.decide(source, wanted, torch.ones(5, 3)) == {DynamicDimension("x", 0)}
     assert shapes.decide(source, wanted, torch.ones(5, 7)) == {DynamicDimension("x", 0), DynamicDimension("x", 1)}
     for other in (torch.ones(4, 3), torch.ones(1, 3), torch.ones(4), torch.nn.Parameter(torch.ones(5, 3)), 5, None):

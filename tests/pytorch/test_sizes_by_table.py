@@ -169,4 +169,4 @@ def test_a_condition_on_a_computed_number_is_told_as_the_program_writes_it(caplo
         for n in (6, 8, 9, 20):
             assert_same(halves(ones(n)), compiled(ones(n)))
     assert frameloom.stats().graphs == 2
-    assert "int((x.shape[0] * 0.5))" in caplog.text
+    assert "int(x.shape[0] * 0.5)" in caplog.text

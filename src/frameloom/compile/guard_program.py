@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from frameloom.compile import arithmetic  # noqa: F401  rows for checks of numbers
 from frameloom.compile.guard_rows import HEAP_TYPE, LOWERINGS, UNREAD, Writer, python_check
 from frameloom.native import GuardProgram
 from frameloom.symbolic.guards import PLAIN_KEYS, Guard

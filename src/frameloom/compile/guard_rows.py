@@ -55,6 +55,8 @@ class Writer:
         self._constant_index: dict[tuple, int] = {}
         self.alike: dict[Any, Any] = {}
         self._next = 0
+        self._guards = guards
+        self._payloads: dict[tuple[str, Source], Any] | None = None
         self.classes = {guard.source: guard.payload for guard in guards if guard.check == "TYPE"}
         for guard in guards:
             if guard.check == "IS":
@@ -76,6 +78,12 @@ class Writer:
         if name not in STEADY or self._late_registers and _reads_one_of(self._late_registers, kind, source, target, reads):
             return self._late
         return self._snapshot
+
+    def payload(self, check: str, source: Source) -> Any:
+        """What the guards of a trace ask of a source by a check, None where they do not."""
+        if self._payloads is None:
+            self._payloads = {(guard.check, guard.source): guard.payload for guard in self._guards}
+        return self._payloads.get((check, source))
 
     def begin(self) -> None:
         """From here on rows are written for a snapshot."""

@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
         whole = all(cls is int for cls in self.classes)
         if not self.found and whole and function in OPPOSITES:
             return text_of((OPPOSITES[function], *operands), names)
-        return text_of(self.expression, names) if self.found else f"not {text_of(self.expression, names)}"
+        return text_of(self.expression if self.found else (operator.not_, self.expression), names)
 
 
 OPPOSITES = {
@@ -74,7 +74,10 @@ def comes_out(first: Any, payload: Outcome, scope: Any) -> bool:
         return False
     if any(type(number) is not cls for number, cls in zip(numbers, payload.classes)):
         return False
-    return compiled(payload.expression)(*numbers) is payload.found
+    try:
+        return compiled(payload.expression)(*numbers) is payload.found
+    except (ArithmeticError, ValueError):
+        return False
 
 
 CHECKS["OUTCOME"] = Check(comes_out, lambda name, payload, *others: payload.tell([name, *others]), several=True)
@@ -82,7 +85,7 @@ CHECKS["OUTCOME"] = Check(comes_out, lambda name, payload, *others: payload.tell
 
 @functools.lru_cache(maxsize=4096)
 def compiled(expression: Any) -> Callable:
-    """A function of the numbers in the places of an expression."""
+    """A function of the numbers in the places of an expression, and of more that it does not look at."""
     held: dict[str, Any] = {}
     count = 0
 
@@ -96,25 +99,86 @@ def compiled(expression: Any) -> Callable:
         count = max(count, index + 1)
         return f"n{index}"
 
-    body = _spelt(expression, leaf, lambda constant: hold(constant.value), hold)
-    names = ", ".join(f"n{index}" for index in range(count))
-    return eval(f"lambda {names}: {body}", held)  # noqa: S307  text made here, from operators
+    body = _spelt(expression, leaf, lambda constant: hold(constant.value), hold).text
+    names = "".join(f"n{index}, " for index in range(count))
+    return eval(f"lambda {names}*others: {body}", held)  # noqa: S307  text made here, from operators
 
 
 def text_of(expression: Any, names: Sequence[str]) -> str:
     """An expression as a person reads it."""
-    text = _spelt(expression, names.__getitem__, lambda constant: constant.text, SYMBOLS.__getitem__)
-    return text[1:-1] if text.startswith("(") else text
+    return _spelt(expression, names.__getitem__, lambda constant: constant.text, symbol_of).text
 
 
-def _spelt(expression: Any, leaf: Callable[[int], str], constant: Callable[[Plain], str], called: Callable[[Callable], str]) -> str:
+class Spelt(NamedTuple):
+    """Text of an expression, and how strongly it holds together: an operand that does so less than its operator is put in parentheses."""
+
+    text: str
+    strength: int
+
+    def within(self, strength: int) -> str:
+        """The text as an operand of an operator of that strength."""
+        return self.text if self.strength >= strength else f"({self.text})"
+
+
+ATOM, PREFIX, POWER, COMPARISON = 20, 13, 14, 6
+STRENGTHS = {
+    **dict.fromkeys(("*", "/", "//", "%", "@"), 12), **dict.fromkeys(("+", "-"), 11), **dict.fromkeys(("<<", ">>"), 10), "&": 9, "^": 8, "|": 7,
+    **dict.fromkeys(("<", "<=", "==", "!=", ">", ">="), COMPARISON),
+}
+"""Python's precedence of operators with two operands, but for `**`"""
+
+
+def _spelt(expression: Any, leaf: Callable[[int], str], constant: Callable[[Plain], str], called: Callable[[Callable], str]) -> Spelt:
     if type(expression) is Leaf:
-        return leaf(expression.index)
+        text = leaf(expression.index)
+        return Spelt(text, ATOM if text.isidentifier() or text[-1] in "])" else PREFIX)
     if type(expression) is Plain:
-        return constant(expression)
+        text = constant(expression)
+        return Spelt(text, PREFIX if text.startswith("-") else ATOM)
     function, *operands = expression
-    first, *rest = [_spelt(operand, leaf, constant, called) for operand in operands]
-    symbol = SYMBOLS[function]
+    spelt = [_spelt(operand, leaf, constant, called) for operand in operands]
+    special = CONTROL.get(function)
+    if special is not None:
+        return special(*spelt)
+    symbol = symbol_of(function)
     if symbol[0].isalpha():
-        return f"{called(function)}({', '.join([first, *rest])})"
-    return f"({first} {symbol} {rest[0]})" if rest else f"({symbol}{first})"
+        return Spelt(f"{called(function)}({', '.join([operand.text for operand in spelt])})", ATOM)
+    if len(spelt) == 1:
+        return Spelt(f"{symbol}{spelt[0].within(PREFIX)}", PREFIX)
+    left, right = spelt
+    if symbol == "**":
+        return Spelt(f"{left.within(ATOM)} ** {right.within(ATOM)}", POWER)
+    strength = STRENGTHS[symbol]
+    return Spelt(f"{left.within(strength + (strength == COMPARISON))} {symbol} {right.within(strength + 1)}", strength)
+
+
+def symbol_of(function: Callable) -> str:
+    """How a function is written."""
+    return SYMBOLS.get(function) or function.__name__
+
+
+# -- what is computed only where it is asked ------------------------------------------------------------------------------
+
+
+def every(*conditions: Any) -> Any:
+    """`a and b and ...`; in an expression what stands behind a false one is not computed."""
+    return functools.reduce(lambda a, b: a and b, conditions)
+
+
+def some(*conditions: Any) -> Any:
+    """`a or b or ...`; in an expression what stands behind a true one is not computed."""
+    return functools.reduce(lambda a, b: a or b, conditions)
+
+
+def chosen(condition: Any, a: Any, b: Any) -> Any:
+    """`a if condition else b`; in an expression only the one of both is computed."""
+    return a if condition else b
+
+
+CONTROL: dict[Callable, Callable[..., Spelt]] = {
+    every: lambda *operands: Spelt(" and ".join([operand.within(5) for operand in operands]), 4),
+    some: lambda *operands: Spelt(" or ".join([operand.within(4) for operand in operands]), 3),
+    chosen: lambda condition, a, b: Spelt(f"{a.within(3)} if {condition.within(3)} else {b.within(2)}", 2),
+    operator.not_: lambda operand: Spelt(f"not {operand.within(5)}", 5),
+}
+"""function -> how it is written of its operands"""

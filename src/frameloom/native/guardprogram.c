@@ -108,6 +108,15 @@ check_registers(Written *written, const Instruction *instruction)
             }
         }
     }
+    if (row.operand == OPERAND_ARITHMETIC) {
+        int count;
+        const uint16_t *registers = arithmetic_registers(instruction->extra.arithmetic, &count);
+        for (int i = 0; i < count; i++) {
+            if (!reads(written, registers[i])) {
+                return 0;
+            }
+        }
+    }
     if (row.kind == KIND_ROOT || row.kind == KIND_STEP) {
         written->again |= written->written[instruction->target] != 0;
         written->written[instruction->target] |= written->quiet ? WRITTEN_QUIETLY : WRITTEN_LOUDLY;
@@ -224,6 +233,20 @@ check_memory(GuardProgram *self, const Written *written)
     return 1;
 }
 
+/* Which ARITHMETIC the row is about that decides its doubts. */
+static int
+link_exactly(GuardProgram *self, Instruction *row)
+{
+    for (Instruction *before = row - 1; before >= self->instructions; before--) {
+        if (before->opcode == OP_ARITHMETIC && before->index == row->index) {
+            row->second = row - before;
+            return 1;
+        }
+    }
+    PyErr_SetString(PyExc_ValueError, "EXACTLY without its ARITHMETIC");
+    return 0;
+}
+
 static int
 fill_program(GuardProgram *self, PyObject *sequence, Written *written)
 {
@@ -242,9 +265,14 @@ fill_program(GuardProgram *self, PyObject *sequence, Written *written)
         written->quiet = written->quiet && !opcode_rows[instruction->opcode].runs;
         self->quiet += written->quiet;
         if (!operand_prepare(instruction, self->constants)
-            || !check_registers(written, instruction)) {
+            || !check_registers(written, instruction)
+            || (instruction->opcode == OP_EXACTLY && !link_exactly(self, instruction))) {
             return 0;
         }
+    }
+    self->only_doubts = 1;
+    for (Py_ssize_t i = self->quiet; i < count; i++) {
+        self->only_doubts &= self->instructions[i].opcode == OP_EXACTLY;
     }
     self->registers = written->count;
     return check_memory(self, written);

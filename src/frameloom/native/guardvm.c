@@ -376,6 +376,31 @@ python_says(const Instruction *instruction, PyObject *const *registers)
     return truth_of(result);
 }
 
+static int
+is_exactly(const Instruction *instruction, PyObject *const *registers)
+{
+    const Arithmetic *doubted = instruction[-instruction->second].extra.arithmetic;
+    return !arithmetic_doubted(doubted)
+        || arithmetic_holds_exactly(instruction->extra.arithmetic, registers) > 0;
+}
+
+/* Whether the rest of a program must be run: not where all of it is EXACTLY, and
+ * nothing is in doubt. */
+static int
+leaves_doubts(const GuardProgram *program)
+{
+    if (!program->only_doubts) {
+        return 1;
+    }
+    for (Py_ssize_t i = program->quiet; i < program->count; i++) {
+        const Instruction *row = &program->instructions[i];
+        if (arithmetic_doubted(row[-row->second].extra.arithmetic)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* ---- memory ---- */
 
 /* The number of a dict's state, 0 where it does not tell enough: a key that is no
@@ -721,6 +746,10 @@ run(Instruction *instruction, Instruction *end, const GuardScope *scope, PyObjec
             CHECK(call_returns(instruction));
         CASE(PY_CHECK_MANY)
             CHECK(python_says(instruction, registers));
+        CASE(ARITHMETIC)
+            CHECK(arithmetic_holds(instruction->extra.arithmetic, registers));
+        CASE(EXACTLY)
+            CHECK(is_exactly(instruction, registers));
         CASE(FAIL)
             return instruction->guard;
         }
@@ -777,7 +806,7 @@ guards_check(GuardProgram *program, const GuardScope *scope, PyObject **gathered
     for (int i = 0; i < program->gathered; i++) {
         gathered[i] = Py_NewRef(program->memory[program->gather[i]]);
     }
-    if (program->quiet == program->count) {
+    if (program->quiet == program->count || !leaves_doubts(program)) {
         return -1;
     }
     int count = program->gathered;

@@ -2,6 +2,7 @@
 #ifndef FRAMELOOM_GUARDVM_H
 #define FRAMELOOM_GUARDVM_H
 
+#include "arithmetic.h"
 #include "native.h"
 #include "opcodes.h"
 #include "storage.h"
@@ -33,9 +34,11 @@ typedef struct {
         TensorFacts *facts;      /* owned */
         PyObject *other;         /* second item of a constant, borrowed */
         Snapshot *snapshot;      /* owned */
+        Arithmetic *arithmetic;  /* owned */
         Found *found;            /* of a row of memory: what the rows behind it found, owned */
     } extra;
-    int64_t second;              /* a second number; of a row of memory: the state that held */
+    int64_t second;              /* a second number; of a row of memory: the state that held; of EXACTLY: how many rows before it
+                                    its ARITHMETIC is */
 } Instruction;
 
 struct GuardProgram {
@@ -43,6 +46,7 @@ struct GuardProgram {
     PyObject *constants;         /* tuple, owns what instructions borrow */
     Py_ssize_t count;
     Py_ssize_t quiet;            /* how many come before the first that may run Python code */
+    int only_doubts;             /* the rest has nothing to do where no ARITHMETIC of the quiet part was in doubt */
     int registers;
     int gathered;                /* registers of the quiet part that a check hands out */
     int kept;                    /* registers of the quiet part that the rest reads */

@@ -88,6 +88,8 @@
     X(DISTINCT, KIND_TEST, OPERAND_REGISTERS, 0) \
     X(CALL0_IS, KIND_TEST, OPERAND_CALL, 0) \
     X(PY_CHECK_MANY, KIND_TEST, OPERAND_CALL_MANY, 1) \
+    X(ARITHMETIC, KIND_TEST, OPERAND_ARITHMETIC, 0) \
+    X(EXACTLY, KIND_TEST, OPERAND_ARITHMETIC, 1) \
     X(FAIL, KIND_TEST, OPERAND_NONE, 0)
 
 typedef enum { KIND_ROOT, KIND_STEP, KIND_CHECK, KIND_PAIR, KIND_TEST, KIND_MEMORY, KIND_END, KIND_SNAPSHOT, KIND_TAKEN } OpcodeKind;
@@ -121,6 +123,7 @@ typedef enum {
     OPERAND_REGISTERS,
     OPERAND_CALL,
     OPERAND_CALL_MANY,
+    OPERAND_ARITHMETIC,
 } OperandKind;
 
 typedef enum {
@@ -129,5 +132,54 @@ typedef enum {
 #undef X
     OPCODE_COUNT
 } OpcodeNumber;
+
+/* X(name, operands) */
+#define ARITHMETIC(X) \
+    X(WHOLE, "r") \
+    X(REAL, "r") \
+    X(SIZE, "rn") \
+    X(STRIDE, "rn") \
+    X(ADD, "ss") \
+    X(SUB, "ss") \
+    X(MUL, "ss") \
+    X(TRUE_DIV, "ss") \
+    X(FLOOR_DIV, "ss") \
+    X(MOD, "ss") \
+    X(POW, "ss") \
+    X(LSHIFT, "ss") \
+    X(RSHIFT, "ss") \
+    X(AND, "ss") \
+    X(OR, "ss") \
+    X(XOR, "ss") \
+    X(LT, "ss") \
+    X(LE, "ss") \
+    X(EQ, "ss") \
+    X(NE, "ss") \
+    X(GT, "ss") \
+    X(GE, "ss") \
+    X(MIN, "ss") \
+    X(MAX, "ss") \
+    X(NEG, "s") \
+    X(POS, "s") \
+    X(ABS, "s") \
+    X(INVERT, "s") \
+    X(NOT, "s") \
+    X(TRUNC, "s") \
+    X(FLOOR, "s") \
+    X(CEIL, "s") \
+    X(ROUND, "s") \
+    X(FLOAT, "s") \
+    X(SQRT, "s") \
+    X(SKIP_IF, "sj") \
+    X(SKIP_UNLESS, "sj") \
+    X(CHOOSE, "sss") \
+    X(HOLDS, "s")
+
+typedef enum {
+#define X(name, operands) ARITHMETIC_##name,
+    ARITHMETIC(X)
+#undef X
+    ARITHMETIC_COUNT
+} ArithmeticNumber;
 
 #endif

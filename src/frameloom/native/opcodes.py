@@ -144,8 +144,63 @@ OPCODES = (
     Opcode("DISTINCT", "test", "registers", "all different objects; constant: a tuple of registers"),
     Opcode("CALL0_IS", "test", "call", "a built-in function called without arguments returns this object; constant (f, object)"),
     Opcode("PY_CHECK_MANY", "test", "call_many", "truth of callable(*objects); constant (callable, registers)", runs=True),
+    Opcode("ARITHMETIC", "test", "arithmetic", "numbers and sizes come out as they should; constant (registers, values, rows): see ARITHMETIC"),
+    Opcode("EXACTLY", "test", "arithmetic", "the ARITHMETIC of the same constant, where that was in doubt, in Python's numbers", runs=True),
     Opcode("FAIL", "test", "none", "never holds"),
 )
+
+class Row(NamedTuple):
+    """One row of arithmetic. `operands`: a letter for each field that is used."""
+
+    name: str
+    operands: str
+    meaning: str
+
+
+ARITHMETIC = (
+    Row("WHOLE", "r", "the int in a register; exactly an int, or all of it does not hold"),
+    Row("REAL", "r", "the float in a register; exactly a float, or all of it does not hold"),
+    Row("SIZE", "rn", "a size of the tensor in a register"),
+    Row("STRIDE", "rn", "a stride of the tensor in a register"),
+    Row("ADD", "ss", "a + b"),
+    Row("SUB", "ss", "a - b"),
+    Row("MUL", "ss", "a * b"),
+    Row("TRUE_DIV", "ss", "a / b"),
+    Row("FLOOR_DIV", "ss", "a // b"),
+    Row("MOD", "ss", "a % b"),
+    Row("POW", "ss", "a ** b"),
+    Row("LSHIFT", "ss", "a << b"),
+    Row("RSHIFT", "ss", "a >> b"),
+    Row("AND", "ss", "a & b"),
+    Row("OR", "ss", "a | b"),
+    Row("XOR", "ss", "a ^ b"),
+    Row("LT", "ss", "a < b, as 0 or 1"),
+    Row("LE", "ss", "a <= b"),
+    Row("EQ", "ss", "a == b"),
+    Row("NE", "ss", "a != b"),
+    Row("GT", "ss", "a > b"),
+    Row("GE", "ss", "a >= b"),
+    Row("MIN", "ss", "min(a, b)"),
+    Row("MAX", "ss", "max(a, b)"),
+    Row("NEG", "s", "-a"),
+    Row("POS", "s", "+a"),
+    Row("ABS", "s", "abs(a)"),
+    Row("INVERT", "s", "~a"),
+    Row("NOT", "s", "not a, as 0 or 1"),
+    Row("TRUNC", "s", "int(a)"),
+    Row("FLOOR", "s", "math.floor(a)"),
+    Row("CEIL", "s", "math.ceil(a)"),
+    Row("ROUND", "s", "round(a)"),
+    Row("FLOAT", "s", "float(a)"),
+    Row("SQRT", "s", "math.sqrt(a)"),
+    Row("SKIP_IF", "sj", "where a is true, passes over so many rows"),
+    Row("SKIP_UNLESS", "sj", "where a is false, passes over so many rows"),
+    Row("CHOOSE", "sss", "b where a is true, else c; the other may have been passed over"),
+    Row("HOLDS", "s", "a is true, or all of it does not hold"),
+)
+"""The rows of arithmetic, each a tuple (name, a, b, c): an operand is a slot (`s`: the number that row i made, or value i as -1 - i), a
+register (`r`: an index into those of the constant), a number (`n`), or how many rows to pass over (`j`).  What raises in Python does not
+hold."""
 
 NUMBERS = {opcode.name: number for number, opcode in enumerate(OPCODES)}
 KINDS = ("root", "step", "check", "pair", "test", "memory", "end", "snapshot", "taken")
@@ -173,6 +228,7 @@ def header() -> str:
     kinds = ", ".join(f"KIND_{kind.upper()}" for kind in KINDS)
     names = "\n".join(f"    OPERAND_{operand.upper()}," for operand in operands())
     table = "\n".join(rows).removesuffix(" \\")
+    arithmetic = "\n".join(f'    X({row.name}, "{row.operands}") \\' for row in ARITHMETIC).removesuffix(" \\")
     return (
         "/* Written from opcodes.py by `python -m frameloom.native.opcodes`: do not edit. */\n"
         "#ifndef FRAMELOOM_OPCODES_H\n#define FRAMELOOM_OPCODES_H\n\n"
@@ -180,7 +236,10 @@ def header() -> str:
         f"typedef enum {{ {kinds} }} OpcodeKind;\n\n"
         f"typedef enum {{\n{names}\n}} OperandKind;\n\n"
         "typedef enum {\n#define X(name, kind, operand, runs) OP_##name,\n    OPCODES(X)\n#undef X\n"
-        f"    OPCODE_COUNT\n}} OpcodeNumber;\n\n#endif\n"
+        "    OPCODE_COUNT\n} OpcodeNumber;\n\n"
+        f"/* X(name, operands) */\n#define ARITHMETIC(X) \\\n{arithmetic}\n\n"
+        "typedef enum {\n#define X(name, operands) ARITHMETIC_##name,\n    ARITHMETIC(X)\n#undef X\n"
+        "    ARITHMETIC_COUNT\n} ArithmeticNumber;\n\n#endif\n"
     )
 
 

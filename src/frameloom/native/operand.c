@@ -249,6 +249,13 @@ prepare_tensor(Instruction *instruction)
 }
 
 static int
+prepare_arithmetic(Instruction *instruction)
+{
+    instruction->extra.arithmetic = arithmetic_parse(instruction->key.object);
+    return instruction->extra.arithmetic != NULL;
+}
+
+static int
 prepare_constant(Instruction *instruction, OperandKind kind)
 {
     PyObject *constant = instruction->key.object;
@@ -307,6 +314,8 @@ prepare_constant(Instruction *instruction, OperandKind kind)
         return prepare_call(instruction);
     case OPERAND_CALL_MANY:
         return prepare_call_many(instruction);
+    case OPERAND_ARITHMETIC:
+        return prepare_arithmetic(instruction);
     }
     Py_UNREACHABLE();
 }
@@ -338,6 +347,9 @@ operand_free(Instruction *instruction)
         break;
     case OPERAND_TENSOR:
         PyMem_Free(instruction->extra.facts);
+        break;
+    case OPERAND_ARITHMETIC:
+        arithmetic_free(instruction->extra.arithmetic);
         break;
     default:
         break;

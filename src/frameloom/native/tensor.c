@@ -25,7 +25,8 @@ typedef int32_t (*read_int32)(void *, int32_t *);
 static struct {
     int ready;               /* offsets found */
     PyObject *types;         /* tuple of exact types whose objects can be read */
-    PyObject *accepted;      /* tuple of key sets that probes had, or NULL */
+    uint64_t *accepted;      /* key sets that probes had, or NULL */
+    Py_ssize_t accepted_count;
     Py_ssize_t word;
     Py_ssize_t keys;
     PyObject *requires_grad; /* getset descriptor */
@@ -79,12 +80,20 @@ keys_of(void *handle)
 static int
 is_accepted(uint64_t keys)
 {
-    for (Py_ssize_t i = 0; shim.accepted != NULL && i < PyTuple_GET_SIZE(shim.accepted); i++) {
-        if (PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(shim.accepted, i)) == keys) {
+    for (Py_ssize_t i = 0; i < shim.accepted_count; i++) {
+        if (shim.accepted[i] == keys) {
             return 1;
         }
     }
     return 0;
+}
+
+static void
+accept_none(void)
+{
+    PyMem_Free(shim.accepted);
+    shim.accepted = NULL;
+    shim.accepted_count = 0;
 }
 
 static int
@@ -250,15 +259,35 @@ tensor_near(PyObject *object)
 }
 
 int64_t
-tensor_size(PyObject *object, int64_t dimension)
+tensor_extent(PyObject *object, int64_t dimension, int stride)
 {
     void *handle = is_readable_type(Py_TYPE(object)) ? handle_of(object) : NULL;
-    int64_t dimensions, *sizes;
-    if (handle == NULL || !is_accepted(keys_of(handle)) || shim.dim(handle, &dimensions)
-        || dimension < 0 || dimension >= dimensions || shim.sizes(handle, &sizes)) {
+    if (handle == NULL || !is_accepted(keys_of(handle))) {
         return -1;
     }
-    return sizes[dimension];
+    const char *implementation = *(char **)handle;
+    int64_t dimensions;
+    if (direct.ready) {
+        dimensions = *(const int64_t *)(implementation + direct.dim);
+    }
+    else if (shim.dim(handle, &dimensions)) {
+        return -1;
+    }
+    if (dimension < 0 || dimension >= dimensions) {
+        return -1;
+    }
+    if (direct_tells(dimensions)) {
+        const int64_t *strides, *sizes = direct_sizes(implementation, dimensions, &strides);
+        return (stride ? strides : sizes)[dimension];
+    }
+    int64_t *numbers;
+    return (stride ? shim.strides : shim.sizes)(handle, &numbers) ? -1 : numbers[dimension];
+}
+
+int64_t
+tensor_size(PyObject *object, int64_t dimension)
+{
+    return tensor_extent(object, dimension, 0);
 }
 
 /* ---- the constant of an instruction ---- */
@@ -711,7 +740,7 @@ tensor_scan(PyObject *Py_UNUSED(module), PyObject *args)
     const char *library;
     PyObject *types, *requires_grad, *probes;
     shim.ready = direct.ready = direct.tells_grad = 0;
-    Py_CLEAR(shim.accepted);
+    accept_none();
     if (!PyArg_ParseTuple(args, "sO!O!O!:tensor_scan", &library, &PyTuple_Type, &types,
                           &PyGetSetDescr_Type, &requires_grad, &PyTuple_Type, &probes)
         || !find_functions(library)) {
@@ -739,7 +768,7 @@ static PyObject *
 tensor_accept(PyObject *Py_UNUSED(module), PyObject *keys)
 {
     if (keys == Py_None) {
-        Py_CLEAR(shim.accepted);
+        accept_none();
         Py_RETURN_NONE;
     }
     if (!shim.ready) {
@@ -747,16 +776,25 @@ tensor_accept(PyObject *Py_UNUSED(module), PyObject *keys)
         return NULL;
     }
     PyObject *tuple = PySequence_Tuple(keys);
-    for (Py_ssize_t i = 0; tuple != NULL && i < PyTuple_GET_SIZE(tuple); i++) {
-        unsigned long long number = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(tuple, i));
-        if (number == (unsigned long long)-1 && PyErr_Occurred()) {
-            Py_CLEAR(tuple);
-        }
-    }
     if (tuple == NULL) {
         return NULL;
     }
-    Py_XSETREF(shim.accepted, tuple);
+    Py_ssize_t count = PyTuple_GET_SIZE(tuple);
+    uint64_t *accepted = PyMem_Calloc((size_t)count + 1, sizeof(uint64_t));
+    if (accepted == NULL) {
+        PyErr_NoMemory();
+    }
+    for (Py_ssize_t i = 0; !PyErr_Occurred() && i < count; i++) {
+        accepted[i] = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(tuple, i));
+    }
+    Py_DECREF(tuple);
+    if (PyErr_Occurred()) {
+        PyMem_Free(accepted);
+        return NULL;
+    }
+    accept_none();
+    shim.accepted = accepted;
+    shim.accepted_count = count;
     Py_RETURN_NONE;
 }
 

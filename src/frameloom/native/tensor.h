@@ -46,6 +46,9 @@ const char *tensor_near(PyObject *object);
  * can be read. */
 int64_t tensor_size(PyObject *object, int64_t dimension);
 
+/* The same, or one stride, read where the tensor itself keeps them if that is known. */
+int64_t tensor_extent(PyObject *object, int64_t dimension, int stride);
+
 extern PyMethodDef tensor_methods[];
 
 #endif

@@ -6,7 +6,7 @@ from typing import Any, Callable, NamedTuple
 
 import torch
 
-from frameloom.pytorch.facts import is_dense
+from frameloom.pytorch.facts import TensorFact, is_dense
 from frameloom.symbolic.guards import CHECKS, Check
 from frameloom.symbolic.source import Missing
 
@@ -32,12 +32,16 @@ def dispatch_keys(tensor: torch.Tensor) -> int:
     return torch._C._dispatch_keys(tensor).raw_repr()
 
 
-def tensor_payload(tensor: torch.Tensor, dynamic: frozenset, with_grad: bool) -> TensorPayload:
-    """The payload that `tensor` itself meets; `dynamic` has the dimensions that may have any size."""
-    sizes = tuple([None if i in dynamic else n for i, n in enumerate(tensor.shape)])
-    strides = tensor.stride() if not dynamic else (None,) * len(sizes)
+def tensor_payload(tensor: torch.Tensor, known: TensorFact, with_grad: bool) -> TensorPayload:
+    """The payload that `tensor` itself meets; the sizes and strides that are symbolic in what is known of it may be any."""
     grad = tensor.requires_grad if with_grad else None
-    return TensorPayload(type(tensor), dispatch_keys(tensor), tensor.dtype, tensor.device, sizes, tuple(strides), grad)
+    return TensorPayload(
+        type(tensor), dispatch_keys(tensor), tensor.dtype, tensor.device, _numbers(known.sizes), _numbers(known.strides), grad
+    )
+
+
+def _numbers(extents: tuple) -> tuple:
+    return tuple([extent if type(extent) is int else None for extent in extents])
 
 
 def tensor_holds(found: Any, wanted: TensorPayload, scope: Any = None) -> bool:

@@ -26,8 +26,8 @@ def tensor_input(session: Any, state: State, real: Real) -> Any:
     if not is_dense(tensor):
         session.guard("CALL", real.source, (guards.is_dense_is, False, "{} is dense"))
         return NOT_HANDLED
-    known, dynamic = shapes.fact_of_input(state, tensor, real.source)
-    payload = guards.tensor_payload(tensor, dynamic, state.entry_grad)
+    known = shapes.fact_of_input(state, tensor, real.source)
+    payload = guards.tensor_payload(tensor, known, state.entry_grad)
     session.guard("TENSOR", real.source, payload)
     node = session.record(INPUT, (), {}, cls, known, real=real)
     session.journal.append(state.inputs, node)

@@ -15,10 +15,12 @@ from typing import Any, Iterator
 
 import torch
 
-from frameloom.compile.guard_rows import GuardProgram, PythonCheck, lowers
+from frameloom.compile.arithmetic import READERS_OF_NUMBERS, Reading, arithmetic
+from frameloom.compile.guard_rows import GuardProgram, PythonCheck, lowers, python_check
 from frameloom.compile.running import Codes, Graded, Probe, calibrate, facts
 from frameloom.pytorch import guards
 from frameloom.pytorch.guards import TensorPayload
+from frameloom.pytorch.shapes import Place
 from frameloom.symbolic.guards import Guard
 from frameloom.symbolic.mortal import OWNED_KEYS
 
@@ -101,6 +103,26 @@ def _tensor(writer: Any, index: int, guard: Guard) -> None:
     else:
         shared = writer.alike.setdefault(constant, constant)  # facts of one constant are looked at in one place
         writer.emit("TENSOR", register, 0, writer.constant(shared), index)
+
+
+@lowers("SIZES")
+def _sizes(writer: Any, index: int, guard: Guard) -> None:
+    """Conditions on sizes, of tensors that are read natively."""
+    payload = guard.payload
+    sources = (guard.source, *payload.others)
+    readings = [Reading(_row_of(place), sources[place.source], place.dimension) for place in payload.places]
+    tensors = {reading.source for reading in readings if reading.row in EXTENTS.values()}
+    told = [writer.payload("TENSOR", source) for source in tensors]
+    native = None not in told and all(native_facts(wanted) is not None for wanted in told)
+    if not native or not arithmetic(writer, index, readings, [condition.expression for condition in payload.conditions]):
+        python_check(writer, index, guard)
+
+
+EXTENTS = {"size": "SIZE", "stride": "STRIDE"}
+
+
+def _row_of(place: Place) -> str:
+    return EXTENTS.get(place.kind) or READERS_OF_NUMBERS[type(place.hint)]
 
 
 @lowers("RETURNS")

@@ -33,11 +33,12 @@ def _given(state: Any, node: Node) -> SizeFact | None:
     if not leaves:
         return None
     expression = expression_of(node, leaves)
-    value = compiled(expression)(*map(state.session.observe.peek_number, leaves))
+    numbers = tuple(map(state.session.observe.peek_number, leaves))
+    value = compiled(expression)(*numbers)
     if not fits(value):
         return None
     state.given.add(node)
-    return state.number_computed(state, value, expression, tuple([leaf.real.source for leaf in leaves]))
+    return state.number_computed(state, value, expression, tuple([leaf.real.source for leaf in leaves]), numbers)
 
 
 def _followed(state: Any, node: Node) -> SizeFact | None:

@@ -107,10 +107,12 @@ def _sizes(path: str, payload: Any, miss: Miss) -> Told:
     failing = payload.failing(measured) if None not in measured else None
     if failing is None:
         return Told("a condition on symbolic sizes does not hold", "all held", "one is false for this call", SIZES_HELP)
-    asked = dict.fromkeys(payload.places.get(found[0], found[0]) for found in shapes.PLACE.finditer(failing.code))
-    now = {place: shapes.value_at(place, measured) for place in asked}
-    old, new = (", ".join(f"{payload.tell(names, place)} == {values[place]}" for place in asked) for values in (payload.hints, now))
-    return Told(f"{payload.tell(names, failing.code)} does not hold", old, new, SIZES_HELP, failing.where)
+    asked = [(place.tell(names), place) for place in failing.places(payload.places)]
+    if not asked:
+        return Told("a number is of another class", "int or float", "the other", SIZES_HELP)
+    old = ", ".join(f"{text} == {place.hint}" for text, place in asked)
+    new = ", ".join(f"{text} == {place.read(measured)}" for text, place in asked)
+    return Told(f"{payload.tell(names, failing)} does not hold", old, new, SIZES_HELP, failing.where)
 
 
 SIZES_HELP = "the program asks something of a size; sizes that answer differently get entries of their own"

@@ -7,25 +7,24 @@ questions about symbolic sizes and notes every answer; the answers become one gu
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, free_unbacked_symbols
 from torch.utils._sympy.numbers import int_oo
-from torch.utils._sympy.printers import PythonPrinter
 from torch.utils._sympy.value_ranges import ValueRanges
 
 from frameloom.codegen.written import written
 from frameloom.compile.locations import chain_of
 from frameloom.diagnostics.errors import SizeFixed
 from frameloom.diagnostics.location import users_first
-from frameloom.interpreter.expressions import compiled, text_of
+from frameloom.interpreter.expressions import Leaf, compiled, every, plain, text_of
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.fakes import Fakes, fact_of
+from frameloom.pytorch.size_expressions import Translator
 from frameloom.pytorch.sizes import Size, lift_size
 from frameloom.symbolic.guards import CHECKS, Check
 from frameloom.symbolic.source import Missing
@@ -171,15 +170,13 @@ class Shapes:
 
 
 class Computed(NamedTuple):
-    """A number that only Python computes, of the numbers of some sources: the symbol that stands for it, and how it is computed."""
+    """A number that only Python computes, of the numbers of some sources: the symbol that stands for it, how it is computed, and of what
+    in this call."""
 
     symbol: Any
     expression: Any
     sources: tuple
-
-
-ANY = object()
-"""In a binding, in the place of an expression: whatever the number is."""
+    numbers: tuple
 
 
 class Binding(NamedTuple):
@@ -193,12 +190,12 @@ class Binding(NamedTuple):
     is_tensor: bool = True
 
 
-def fact_of_input(state: Any, tensor: torch.Tensor, source: Any) -> tuple[TensorFact, frozenset]:
-    """The fact of a real tensor and the set of its symbolic dimensions."""
+def fact_of_input(state: Any, tensor: torch.Tensor, source: Any) -> TensorFact:
+    """The fact of a real tensor, whose sizes may be symbolic."""
     known = fact_of(tensor)
     dynamic = dynamic_dimensions(state, tensor, source)
     if not dynamic:
-        return known, dynamic
+        return known
     shapes = shapes_of(state)
     likely = likely_dimensions(state, source, dynamic)
     numbers: list = list(tensor.shape)
@@ -213,7 +210,7 @@ def fact_of_input(state: Any, tensor: torch.Tensor, source: Any) -> tuple[Tensor
     strides = stride_expressions(tensor, numbers)
     shapes.bindings.append(Binding(source, _expressions(numbers), _expressions(strides), measured_of(tensor)))
     sizes = tuple(map(lift_size, numbers))
-    return known.replace(sizes=sizes, strides=tuple(map(lift_size, strides))), dynamic
+    return known.replace(sizes=sizes, strides=tuple(map(lift_size, strides)))
 
 
 def _expressions(numbers: list) -> tuple:
@@ -282,16 +279,11 @@ def number_of_input(state: Any, value: int, source: Any) -> SizeFact:
     return SizeFact(size)
 
 
-def number_computed(state: Any, value: int, expression: Any, sources: tuple) -> SizeFact:
+def number_computed(state: Any, value: int, expression: Any, sources: tuple, numbers: tuple) -> SizeFact:
     """The symbolic number for a whole number that Python computes of the numbers of some sources before the graph runs."""
     shapes = shapes_of(state)
     number = shapes.number(value, f"computed{len(shapes.computed)}")
-    known = {binding.source for binding in shapes.bindings if not binding.is_tensor}
-    for source in sources:
-        if source not in known:
-            shapes.bindings.append(Binding(source, (ANY,), (), ((None,), ()), False))
-            known.add(source)
-    shapes.computed.append(Computed(number.node.expr, expression, sources))
+    shapes.computed.append(Computed(number.node.expr, expression, sources, numbers))
     size = Size(number.node.expr, number)
     shapes.limit(size)
     return SizeFact(size)
@@ -330,115 +322,146 @@ def likely(source: Any, wanted: Any, scope: Any) -> frozenset:
 # -- the guard --------------------------------------------------------------------------------------------------------
 
 
+class Place(NamedTuple):
+    """Where a number that conditions speak of is read: the index of its source among those of the guard, "size", "stride" or "number", the
+    dimension, and what it was at capture."""
+
+    source: int
+    kind: str
+    dimension: int
+    hint: int | float
+
+    def read(self, found: list) -> Any:
+        """The number, of these (sizes, strides); raises LookupError where there is none, or one of another class."""
+        number = found[self.source][self.kind == "stride"][self.dimension]
+        if type(number) is not type(self.hint):
+            raise LookupError(type(number))
+        return number
+
+    def tell(self, names: Sequence[str]) -> str:
+        """As the program would write it."""
+        name = names[self.source]
+        return {"size": f"{name}.shape[{self.dimension}]", "stride": f"{name}.stride({self.dimension})", "number": name}[self.kind]
+
+
 class Condition(NamedTuple):
-    """A condition on sizes: Python text over places (`sizes0[1]`) and symbols, and the user's instruction that asked for it, or None.
+    """A condition: an expression over places, and the user's instruction that asked for it, or None.
 
     shown: whether people are told of it; that a number is one that torch takes at all goes without saying.
     """
 
-    code: str
+    expression: Any
     where: Any = None
     shown: bool = True
 
+    def places(self, among: Sequence[Place]) -> list[Place]:
+        """The places that it speaks of."""
+        return list(dict.fromkeys(among[leaf.index] for leaf in _leaves(self.expression)))
 
-class Recipe(NamedTuple):
-    """How a number is computed of the numbers of a guard's sources: the expression, and which sources its leaves are."""
 
-    expression: Any
-    sources: tuple[int, ...]
-
-    def of(self, found: list) -> Any:
-        """The number for these (sizes, strides)."""
-        return compiled(self.expression)(*[found[index][0][0] for index in self.sources])
-
-    def tell(self, names: Sequence[str]) -> str:
-        """As the program would write it."""
-        return text_of(self.expression, [names[index] for index in self.sources])
+def _leaves(expression: Any) -> Iterator[Leaf]:
+    if type(expression) is Leaf:
+        yield expression
+    elif type(expression) is tuple:
+        for operand in expression[1:]:
+            yield from _leaves(operand)
 
 
 class SizesPayload(NamedTuple):
     """The conditions on the sizes of one trace.
 
-    others: the other sources they speak of.  holds: a function of one (sizes, strides) a source.  conditions: the same one by one.
-    places: symbol -> the place that it is read from.  hints: place -> what it was at capture.  computed: symbol -> the function that
-    computes it, and the sources of its numbers, by index.
+    others: the other sources they speak of.  places: where the numbers are read, by the index that leaves of the conditions have.
     """
 
     others: tuple
-    holds: Callable[[list], bool]
+    places: tuple[Place, ...]
     conditions: tuple[Condition, ...]
-    places: dict[str, str]
-    hints: dict[str, int]
-    computed: dict[str, Recipe]
 
-    def __hash__(self) -> int:  # of what the text is made of
-        return hash(self.conditions)
-
-    def tell(self, names: Sequence[str], code: str) -> str:
-        """A condition as the program would write it."""
-        return PLACE.sub(lambda found: self._named(names, found), code)
-
-    def _named(self, names: Sequence[str], found: re.Match) -> str:
-        if found[0] in self.computed:
-            return self.computed[found[0]].tell(names)
-        place = self.places.get(found[0], found[0])
-        kind = PLACE.fullmatch(place)
-        if kind is None or kind["kind"] is None:
-            return place
-        name, dimension = names[int(kind["source"])], kind["dimension"]
-        return {"sizes": f"{name}.shape[{dimension}]", "strides": f"{name}.stride({dimension})", "number": name}[kind["kind"]]
+    def holds(self, found: list) -> bool:
+        """Whether all conditions hold of these (sizes, strides)."""
+        return self.failing(found) is None
 
     def failing(self, found: list) -> Condition | None:
         """The first condition that does not hold of these (sizes, strides)."""
-        for condition in self.conditions:
-            try:
-                scope = {**_scope(found), **{symbol: recipe.of(found) for symbol, recipe in self.computed.items()}}
-                held = eval(_placed(condition.code, self.places), scope)  # noqa: S307  text made here, from expressions
-            except (IndexError, ArithmeticError, ValueError):
-                held = False
-            if not held:
-                return condition
-        return None
+        try:
+            numbers = [place.read(found) for place in self.places]
+        except LookupError:
+            return Condition(plain(False))
+        return next((condition for condition in self.conditions if not _is_true(condition.expression, numbers)), None)
+
+    def tell(self, names: Sequence[str], condition: Condition) -> str:
+        """A condition as the program would write it."""
+        return text_of(condition.expression, [place.tell(names) for place in self.places])
 
 
-PLACE = re.compile(r"\b(?:(?P<kind>sizes|strides|number)(?P<source>\d+)\[(?P<dimension>\d+)\]|[a-z]+\d+)")
-
-
-def _placed(code: str, places: dict[str, str]) -> str:
-    return PLACE.sub(lambda found: places.get(found[0], found[0]), code)
-
-
-def _scope(found: list) -> dict[str, Any]:
-    scope: dict[str, Any] = {"math": math, "torch": torch}
-    for index, (sizes, strides) in enumerate(found):
-        scope[f"sizes{index}"] = scope[f"number{index}"] = sizes
-        scope[f"strides{index}"] = strides
-    return scope
+def _is_true(expression: Any, numbers: list) -> bool:
+    try:
+        return bool(compiled(expression)(*numbers))
+    except (ArithmeticError, ValueError):
+        return False
 
 
 def add_guard(session: Any, state: Any) -> None:
     """Turn the conditions on symbolic sizes into a guard.  Called once, when the trace is over."""
     shapes = state.shapes
-    if shapes is None or not shapes.bindings:
+    if shapes is None or not shapes.bindings and not shapes.computed:
         return
     for marked in shapes.marked:
         if marked.mark.strict and shapes.environment.replace(marked.number.node.expr).is_number:
             raise fixed_by_program(shapes, marked)
-    places, checks, hints = _places(shapes.bindings)
-    conditions = tuple(dict.fromkeys([*checks, *_conditions(shapes)]))
-    ranks = [f"len(sizes{index}) == {len(binding.sizes)}" for index, binding in enumerate(shapes.bindings)]
-    computed = _recipes(shapes)
-    scope: dict[str, Any] = {"math": math, "torch": torch, **{f"of_{symbol}": recipe.of for symbol, recipe in computed.items()}}
-    body = _program(len(shapes.bindings), places, computed, [*ranks, *[condition.code for condition in conditions]])
-    exec(compile(body, "<conditions on sizes>", "exec"), scope)  # noqa: S102  text made here, from expressions
-    first, *others = [binding.source for binding in shapes.bindings]
-    session.guard("SIZES", first, SizesPayload(tuple(others), scope["holds"], conditions, places, hints, computed))
+    places = Places()
+    checks = [*places.bind(shapes.bindings)]
+    places.compute(shapes.computed)
+    conditions = tuple(dict.fromkeys([*checks, *_conditions(shapes, places.translate)]))
+    first, *others = places.sources
+    session.guard("SIZES", first, SizesPayload(tuple(others), tuple(places.read), conditions))
 
 
-def _recipes(shapes: Shapes) -> dict[str, Recipe]:
-    """What is computed of the numbers that the bindings read."""
-    indices = {binding.source: index for index, binding in enumerate(shapes.bindings) if not binding.is_tensor}
-    return {str(each.symbol): Recipe(each.expression, tuple([indices[source] for source in each.sources])) for each in shapes.computed}
+class Places:
+    """Where the symbols of a trace are read."""
+
+    def __init__(self) -> None:
+        self.sources: dict[Any, int] = {}
+        self.read: list[Place] = []
+        self.known: dict[tuple, Leaf] = {}
+        self.symbols: dict[Any, Any] = {}
+        self.translate = Translator(self.symbols.__getitem__)
+
+    def place(self, source: Any, kind: str, dimension: int, hint: int | float) -> Leaf:
+        """The leaf of a place, a new one where it is not known yet."""
+        leaf = self.known.get((source, kind, dimension))
+        if leaf is None:
+            leaf = self.known[source, kind, dimension] = Leaf(len(self.read))
+            self.read.append(Place(self.sources.setdefault(source, len(self.sources)), kind, dimension, hint))
+        return leaf
+
+    def bind(self, bindings: list[Binding]) -> list[Condition]:
+        """Read each symbol where it is met first; what all other places must be.  Symbols first: expressions are of those."""
+        others: list[tuple[Leaf, Any]] = []
+        for binding in bindings:
+            of_tensor = binding.is_tensor
+            kinds = ("size" if of_tensor else "number", binding.sizes), ("stride", binding.strides)
+            for kind, expressions in kinds:
+                for dimension, expression in enumerate(expressions):
+                    if hasattr(expression, "free_symbols"):
+                        leaf = self.place(binding.source, kind, dimension, binding.measured[kind == "stride"][dimension])
+                        if not expression.is_Symbol or self.symbols.setdefault(expression, leaf) is not leaf:
+                            others.append((leaf, expression))
+        return [Condition((operator.eq, leaf, self.translate(expression))) for leaf, expression in others]
+
+    def compute(self, computed: list[Computed]) -> None:
+        """Symbols of what is computed of numbers: what it is computed of takes their place."""
+        for each in computed:
+            leaves = [self.place(source, "number", 0, number) for source, number in zip(each.sources, each.numbers)]
+            self.symbols[each.symbol] = _moved(each.expression, leaves)
+
+
+def _moved(expression: Any, leaves: list[Leaf]) -> Any:
+    if type(expression) is Leaf:
+        return leaves[expression.index]
+    if type(expression) is tuple:
+        return (expression[0], *[_moved(operand, leaves) for operand in expression[1:]])
+    return expression
 
 
 def fixed_by_program(shapes: Shapes, marked: Marked) -> SizeFixed:
@@ -450,61 +473,32 @@ def fixed_by_program(shapes: Shapes, marked: Marked) -> SizeFixed:
     return SizeFixed(size, marked.size, users_first(chain_of(where))[1])
 
 
-def _places(bindings: list[Binding]) -> tuple[dict[str, str], list[Condition], dict[str, int]]:
-    """Where each symbol is read first, what all other places must be, and what they are in this call."""
-    show = PythonPrinter().doprint
-    places: dict[str, str] = {}
-    checks, hints = [], {}
-    for index, binding in enumerate(bindings):
-        kinds = ("strides", binding.strides), ("sizes" if binding.is_tensor else "number", binding.sizes)
-        for kind, expressions in reversed(kinds):
-            for i, expression in enumerate(expressions):
-                if expression is ANY:
-                    continue
-                place = f"{kind}{index}[{i}]"
-                hints[place] = binding.measured[kind == "strides"][i]
-                if getattr(expression, "is_Symbol", False) and str(expression) not in places:
-                    places[str(expression)] = place
-                else:
-                    wanted = show(expression) if hasattr(expression, "free_symbols") else str(expression)
-                    checks.append(Condition(f"{place} == {wanted}", shown=hasattr(expression, "free_symbols")))
-    return places, checks, hints
-
-
-def _conditions(shapes: Shapes) -> Iterator[Condition]:
+def _conditions(shapes: Shapes, translate: Callable[[Any], Any]) -> Iterator[Condition]:
     """Every condition over the symbols."""
-    show = PythonPrinter().doprint
     environment = shapes.environment
     seen = set()
     for number, noted in enumerate(environment.guards):
         if free_unbacked_symbols(noted.expr):
             continue
-        text = show(noted.expr)
-        if text not in seen:
-            seen.add(text)
-            yield Condition(text, shapes.asked.get(number))
+        asked = translate(noted.expr)
+        if asked not in seen:
+            seen.add(asked)
+            yield Condition(asked, shapes.asked.get(number))
     for symbol, known in environment.replacements.items():
         if free_unbacked_symbols(symbol) or free_unbacked_symbols(known):
             continue
-        yield Condition(f"{show(symbol)} == {show(known)}")
+        yield Condition((operator.eq, translate(symbol), translate(known)))
     for symbol, bounds in environment.var_to_range.items():
         if free_unbacked_symbols(symbol):
             continue
         if bounds.lower.is_Integer:
-            yield Condition(f"{show(symbol)} >= {int(bounds.lower)}")
+            yield Condition((operator.ge, translate(symbol), plain(int(bounds.lower))))
         if bounds.upper.is_Integer:
-            yield Condition(f"{show(symbol)} <= {int(bounds.upper)}")
+            yield Condition((operator.le, translate(symbol), plain(int(bounds.upper))))
     for expression in shapes.limits:
-        yield Condition(f"{-(2**63)} <= {show(expression)} < {2**63}", shown=False)
-
-
-def _program(sources: int, places: dict[str, str], computed: Iterable[str], conditions: list[str]) -> str:
-    """A function `holds(found)` that binds each symbol to its place, and checks the conditions."""
-    lines = [f"    sizes{index}, strides{index} = number{index}, _ = found[{index}]" for index in range(sources)]
-    lines += [f"    {symbol} = {place}" for symbol, place in places.items()]
-    lines += [f"    {symbol} = of_{symbol}(found)" for symbol in computed]
-    tests = " and ".join(f"({text})" for text in conditions) or "True"
-    return "\n".join(["def holds(found):", *lines, f"    return {tests}", ""])
+        limited = translate(expression)
+        taken = (every, (operator.ge, limited, plain(-(2**63))), (operator.lt, limited, plain(2**63)))
+        yield Condition(taken, shown=False)
 
 
 def sizes_hold(first: Any, payload: SizesPayload, scope: Any) -> bool:
@@ -514,10 +508,7 @@ def sizes_hold(first: Any, payload: SizesPayload, scope: Any) -> bool:
     except Missing:
         return False
     measured = list(map(measured_of, found))
-    try:
-        return None not in measured and bool(payload.holds(measured))
-    except (IndexError, ArithmeticError, ValueError):
-        return False
+    return None not in measured and payload.holds(measured)
 
 
 def measured_of(value: Any) -> tuple | None:
@@ -527,20 +518,10 @@ def measured_of(value: Any) -> tuple | None:
     return ((value,), ()) if type(value) in (int, float) else None
 
 
-def value_at(place: str, measured: list) -> int | None:
-    """What stands at a place."""
-    found = PLACE.fullmatch(place)
-    if found is None or found["kind"] is None:
-        return None
-    kept = measured[int(found["source"])][found["kind"] == "strides"]
-    return kept[int(found["dimension"])] if int(found["dimension"]) < len(kept) else None
-
-
 def sizes_text(source: str, payload: SizesPayload, *others: str) -> str:
     """The conditions as a person reads them."""
     names = [source, *others]
-    told = [payload.tell(names, condition.code) for condition in payload.conditions if condition.shown]
-    return " and ".join(told) or "sizes agree"
+    return " and ".join(dict.fromkeys(payload.tell(names, condition) for condition in payload.conditions if condition.shown)) or "sizes agree"
 
 
 CHECKS["SIZES"] = Check(sizes_hold, sizes_text, several=True)
