@@ -2,7 +2,7 @@
 
     python -m benchmarks [--only GROUP ...] [--subject NAME ...] [--engines torch frameloom] [--markdown FILE]
 
-Groups: calls, captures, units, floor. The exit status is non-zero if a benchmark failed.
+Groups: calls, dynamic, captures, units, floor. The exit status is non-zero if a benchmark failed.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rich.console import Console
 
 from benchmarks.row import Row, rows_in
-from benchmarks.subjects import CALLS, MODELS
+from benchmarks.subjects import CALLS, DYNAMIC, MODELS
 from benchmarks.table import markdown, print_table
 from benchmarks.units import UNITS
 
@@ -33,6 +33,8 @@ def jobs(engines: tuple[str, ...]) -> Iterator[Job]:
     """Every benchmark; captures twice, so that each engine is once the first."""
     for subject in CALLS:
         yield Job("calls", subject, engines)
+    for subject in DYNAMIC:
+        yield Job("dynamic", subject, engines)
     for subject in MODELS:
         for order in dict.fromkeys((engines, engines[::-1])):
             yield Job("captures", subject, order)
@@ -57,7 +59,7 @@ def run(job: Job) -> list[Row]:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", default=[], choices=["calls", "captures", "units", "floor"])
+    parser.add_argument("--only", nargs="*", default=[], choices=["calls", "dynamic", "captures", "units", "floor"])
     parser.add_argument("--subject", nargs="*", default=[])
     parser.add_argument("--engines", nargs="*", default=["torch", "frameloom"])
     parser.add_argument("--markdown", type=Path, help="also write the table to this file")

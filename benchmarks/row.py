@@ -9,6 +9,10 @@ from dataclasses import asdict, dataclass, field
 from benchmarks.timing import median_ratio
 
 MARK = "ROW "
+STATIC = "static"
+"""an engine of sorts: frameloom's entries without symbolic sizes"""
+BASES = ("torch", STATIC)
+"""what frameloom is compared with: the first that has figures"""
 
 
 @dataclass
@@ -24,11 +28,16 @@ class Row:
         figures = self.figures.get(engine)
         return statistics.median(figures) if figures else None
 
+    @property
+    def base(self) -> str:
+        """What frameloom is compared with in this row."""
+        return next((base for base in BASES if self.figures.get(base)), BASES[0])
+
     def ratio(self) -> float | None:
-        """frameloom over torch; None where one of them has no figure."""
-        if not (self.figures.get("frameloom") and self.figures.get("torch")):
+        """frameloom over what it is compared with; None where one of them has no figure."""
+        if not (self.figures.get("frameloom") and self.figures.get(self.base)):
             return None
-        return median_ratio(self.figures["frameloom"], self.figures["torch"])
+        return median_ratio(self.figures["frameloom"], self.figures[self.base])
 
 
 def show(group: str, name: str, figures: Mapping[str, Sequence[float]], note: str = "") -> None:

@@ -160,3 +160,9 @@ CALLS: dict[str, Callable[[], Subject]] = {
     "Qwen3 36": transformer("qwen3", layers=36, num_hidden_layers=36, layer_types=None),
 }
 CALLS |= {f"{name}{IN_GRAD_MODE}": CALLS[name] for name in ("BERT 12", "GPT-2 12", "Llama 12")}
+
+DYNAMIC = (
+    "one operation", "ten tensors", "keywords", "closure", "dataclass", "nested dict", "MLP 10", "MLP 100", "BERT 12", "GPT-2 12", "Llama 12",
+    "BERT 12, grad",
+)  # fmt: skip
+"""those that are measured with symbolic sizes as well"""

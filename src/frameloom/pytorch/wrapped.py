@@ -30,15 +30,15 @@ ELEMENTWISE = frozenset(
 
 
 def as_float64(number: float) -> torch.Tensor:
-    return torch.tensor(number, dtype=torch.float64, device="cpu")
+    return torch.scalar_tensor(number, dtype=torch.float64, device="cpu")
 
 
 def as_float32(number: float) -> torch.Tensor:
-    return torch.tensor(number, dtype=torch.float32, device="cpu")
+    return torch.scalar_tensor(number, dtype=torch.float32, device="cpu")
 
 
 def as_int64(number: int) -> torch.Tensor:
-    return torch.tensor(number, dtype=torch.int64, device="cpu")
+    return torch.scalar_tensor(number, dtype=torch.int64, device="cpu")
 
 
 MAKERS = {torch.float64: as_float64, torch.float32: as_float32, torch.int64: as_int64}
