@@ -168,7 +168,7 @@ def test_what_shows_when_it_is_done_twice_is_left_to_eager(body: Callable, given
     compiled = frameloom.compile(step, backend="eager")
     for _ in range(2):
         assert_same(seen(lambda f: compiled), expected)
-    whole = body is block and given == {"use_reentrant": False}
+    whole = body is block
     assert bool(frameloom.stats().breaks) is not whole
 
 
@@ -217,3 +217,77 @@ def test_a_model_with_checkpointed_layers(backend: str) -> None:
         expected = train(lambda model: model)
     found = train(frameloom.compile(backend=backend, fullgraph=True))
     assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+FACTOR = nn.Parameter(torch.linspace(-1, 1, 9).view(3, 3))
+
+
+def reentered(x, w):
+    return checkpoint(block, x * 2, w, 0.5, use_reentrant=True).sin()
+
+
+def reentered_with_what_is_closed_over(x, w):
+    y = w.exp()
+    first, second = checkpoint(lambda x: (x @ FACTOR + y, (x * w).tanh()), x, use_reentrant=True)
+    return first * second
+
+
+def reentered_twice(x, w):
+    return checkpoint(lambda x: checkpoint(block, x, w, use_reentrant=True), x, use_reentrant=True)
+
+
+def reentered_without_random(x, w):
+    return checkpoint(lambda x, w: (x @ w).relu(), x, w, use_reentrant=True, preserve_rng_state=False)
+
+
+def reentered_with_its_argument(x, w):
+    return checkpoint(lambda x, w: (x, x @ w), x * 1, w, use_reentrant=True)[1] * 2
+
+
+REENTRANT = [reentered, reentered_with_what_is_closed_over, reentered_without_random, reentered_with_its_argument]
+
+
+def asks_for_the_mode(x, w):
+    return checkpoint(lambda x: x * (2.0 if torch.is_grad_enabled() else 3.0), x, use_reentrant=True)
+
+
+def reentered_without_gradients(x, w):
+    with torch.no_grad():
+        y = checkpoint(block, x, w, use_reentrant=True)
+    return y + x
+
+
+def reentered_and_counted(x, w):
+    return checkpoint(counts, x, w, use_reentrant=True)
+
+
+def with_the_parameter(function: Callable, wrap: Callable) -> Any:
+    FACTOR.grad = None
+    tensors, number = outcome(function, wrap)
+    return [*tensors, torch.zeros(0) if FACTOR.grad is None else FACTOR.grad, torch.tensor(float(COUNT[0]))], number
+
+
+@pytest.mark.parametrize("function", REENTRANT)
+def test_reentrant(function: Callable) -> None:
+    COUNT[0] = 0
+    expected = with_the_parameter(function, lambda f: f)
+    compiled = frameloom.compile(function, backend="eager", fullgraph=True)
+    for _ in range(2):
+        assert_same(with_the_parameter(function, lambda f: compiled), expected)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("function", [*REENTRANT, asks_for_the_mode, reentered_without_gradients, reentered_and_counted, reentered_twice])
+def test_reentrant_otherwise(function: Callable, backend: str) -> None:
+    COUNT[0] = 0
+    expected = with_the_parameter(function, lambda f: f)
+    COUNT[0] = 0
+    assert_same(with_the_parameter(function, lambda f: frameloom.compile(function, backend=backend)), expected)
+    assert bool(frameloom.stats().breaks) is not (backend == "eager" and function in REENTRANT)
+
+
+def test_reentrant_refuses_what_eager_refuses() -> None:
+    x = torch.ones(3, 3, requires_grad=True)
+    for called in (reentered, frameloom.compile(reentered, backend="eager", fullgraph=True)):
+        with pytest.raises(RuntimeError, match="incompatible"):
+            torch.autograd.grad(called(x, x).sum(), x)

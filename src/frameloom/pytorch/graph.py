@@ -15,7 +15,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
 from frameloom.interpreter.expressions import SYMBOLS
-from frameloom.pytorch import autocast, guards, hooks, inputs, shapes, unbacked
+from frameloom.pytorch import autocast, guards, inputs, own_code, shapes, unbacked
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.registry import name_of
 from frameloom.pytorch.facts import TensorFact
@@ -55,7 +55,7 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     compile_ = functools.partial(call_backend, backend, module, examples(state, module, given))
     casts = any(map(autocast.switches, live))
     function = autocast.keeping(state.entry_autocast, compile_)() if casts else compile_()
-    hooks.require_as_it_is(state, module, function)
+    own_code.check(state, module, function)
     shapes.add_guard(state.session, state)  # after the backend, which may ask more about sizes
     if any(node.target in (SET_GRAD, ENTER_INFERENCE) for node in live):
         function = keeping_grad_mode(function)

@@ -2,8 +2,7 @@
 
 A hook is asked while gradients flow, which is after the trace: so it may be put on its tensor as late as that.  On an input it is put
 whatever the backend; the result of an operation leads to what the program computes of it only where a backend runs the graph's
-operations as they are, since one with a backward graph of its own has a single function of autograd for all of them.  Which a backend
-does is seen by what it gives back: where it is not the graph's own code, the capture begins again and breaks at the hook.
+operations as they are (`own_code.py`): else the capture breaks at the hook.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from typing import Any, Callable
 
 from torch.utils.hooks import RemovableHandle
 
-from frameloom.pytorch import aliases, attributes, inputs
+from frameloom.pytorch import aliases, attributes, inputs, own_code
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.state import State
 from frameloom.symbolic.layouts.effect import AFTER_GRAPH
-from frameloom.symbolic.signals import GraphBreak, RestartCapture
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import INPUT, Node, Value
 
 
@@ -38,21 +37,9 @@ def require_hookable(state: State, tensor: Value) -> None:
         inputs.guard_leaf(state.session, tensor)
         if state.root_of(tensor) in state.written:
             raise GraphBreak("FL308", "a hook is put on an input that was written to")
-    elif state.makes_backward or OWN_BACKWARD in state.session.decisions:
+    elif not own_code.require(state):
         raise GraphBreak("FL308", "a hook is put on a result, and this backend makes backward graphs of its own")
-    else:
-        state.session.journal.set_field(state, "hooks_results", True)
     aliases.require_history(state, tensor)
-
-
-OWN_BACKWARD = "the backend makes backward graphs of its own"
-"""The decision of captures that begin again."""
-
-
-def require_as_it_is(state: State, module: Any, made: Any) -> None:
-    """Begin the capture again where a result has a hook and the backend gave back something else than the module's own code."""
-    if state.hooks_results and made is not module and getattr(made, "__self__", None) is not module:
-        raise RestartCapture(OWN_BACKWARD)
 
 
 def remove(state: State, handle: Node) -> None:

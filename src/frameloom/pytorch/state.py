@@ -39,7 +39,8 @@ class State:
     recomputed: node -> the region of `checkpoint` that it is in, named by a number; regions_open: what was written to when each of
     those that are open was entered;
     makes_backward: whether the backend is known to make backward graphs of its own;
-    hooked: root nodes on whose storage a tensor with a hook of the trace lies; hooks_results: whether one is no input;
+    hooked: root nodes on whose storage a tensor with a hook of the trace lies; as_it_is: whether the backend must run the
+    graph's operations as they are;
     arrays: the real arrays of NumPy that were looked at; alarms: the nodes of truth values that are True where NumPy would warn.
     """
 
@@ -47,7 +48,7 @@ class State:
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "number_computed", "given", "entry_facts", "regions", "arrays",
         "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
-        "takes_numbers", "scalars", "data_shapes", "hooked", "bodies", "makes_backward", "hooks_results", "getitem",
+        "takes_numbers", "scalars", "data_shapes", "hooked", "bodies", "makes_backward", "as_it_is", "getitem",
     )
 
     def __init__(
@@ -71,7 +72,7 @@ class State:
         self.written: dict[Node, bool] = {}
         self.impure: dict[Node, bool] = {}
         self.hooked: dict[Node, bool] = {}
-        self.hooks_results = False
+        self.as_it_is = False
         self.makes_backward = False
         self.writes: dict[Node, tuple[Node, ...]] = {}
         self.sizes: dict[tuple, Node] = {}

@@ -1,7 +1,10 @@
-"""`torch.utils.checkpoint`, the variant that is not reentrant: its function is inlined, and its operations are marked.
+"""`torch.utils.checkpoint`.  The function of the variant that is not reentrant is inlined, and its operations are marked.
 
 Backends that make backward graphs compute marked operations again there instead of keeping their results.  In eager the program's
 function runs again in the backward pass.  So it may do nothing that shows when it is done once only: what does is left to eager.
+
+The reentrant variant is a function of autograd that runs a backward pass of its own, into the gradients of all that the function uses.  It
+is an operation of graphs that run as they are, with a captured body.
 """
 
 from __future__ import annotations
@@ -12,10 +15,14 @@ from torch.utils import checkpoint as module
 
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import rule
-from frameloom.pytorch import autocast, modes
+from frameloom.pytorch import autocast, bodies, modes, own_code
+from frameloom.pytorch.bodies import Body, Given, Operator
 from frameloom.pytorch.state import State
+from frameloom.pytorch.structure import is_tensor
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import INPUT, NONE, Const, Node, Value
+
+REENTRANT = Operator("FL314", "the reentrant variant of checkpoint")
 
 DEFAULT = module._DEFAULT_DETERMINISM_MODE
 
@@ -26,6 +33,8 @@ def checkpointed(
 ) -> Any:
     """As `torch.utils.checkpoint.checkpoint`."""
     preserve = kwargs.pop("preserve_rng_state", True)
+    if use_reentrant is True and not kwargs and context_fn is module.noop_context_fn and debug is False:
+        return reentered(function, preserve, *args)
     if use_reentrant is not False:
         return left_to_eager("the reentrant variant of checkpoint")
     if context_fn is not module.noop_context_fn:
@@ -36,6 +45,11 @@ def checkpointed(
     result = function(*args, **kwargs)
     end(first, bool(preserve))
     return result
+
+
+def reentered(function: Any, preserve: Any, *args: Any) -> Any:
+    """Its rule records the operation."""
+    raise AssertionError("checkpointed is traced only")
 
 
 def left_to_eager(what: str) -> Any:
@@ -61,6 +75,50 @@ def _checkpoint(m: Machine, *args: Value, **kwargs: Value) -> Value:
 @rule(left_to_eager)
 def _left_to_eager(m: Machine, what: Value) -> Value:
     raise GraphBreak("FL314", what.value)
+
+
+@rule(reentered)
+def _reentered(m: Machine, function: Value, preserve: Value, *args: Value) -> Value:
+    state, given = m.session.torch, [arg for arg in args if is_tensor(arg)]
+    keeps = bool(m.need_constant(preserve, REENTRANT.kind, "a flag known at run time only"))
+    if not state.grad or not any(node.fact.requires_grad for node in given):
+        raise REENTRANT.refuse("no gradient is recorded")
+    if not own_code.require(state):
+        raise REENTRANT.refuse("this backend makes backward graphs of its own")
+    forward, again = (_body(m, function, args, given, grad) for grad in (False, True))
+    if not _same(forward, again):
+        raise REENTRANT.refuse("its function does something else where gradients are recorded")
+    module_, size = again.module, len(given)
+
+    def run(*operands: Any) -> tuple:
+        lifted = operands[size:]
+        made = module.CheckpointFunction.apply(lambda *flat: module_.forward(*flat, *lifted), keeps, *operands[:size])
+        return tuple(made)
+
+    return again.result(m.session, bodies.perform(m, REENTRANT, [*given, *again.lifted], run, [again]))
+
+
+def _body(m: Machine, function: Value, args: tuple[Value, ...], given: list[Node], grad: bool) -> Body:
+    """The function as it runs in the forward pass, without gradients, or in the backward pass, on detached tensors."""
+    facts = [node.fact if not grad else node.fact.replace(is_leaf=True) for node in given]
+
+    def called(stand_ins: list[Node]) -> Given:
+        left = iter(stand_ins)
+        return Given([next(left) if is_tensor(arg) else arg for arg in args], {})
+
+    body = bodies.capture(m, REENTRANT, function, facts, called, grad)
+    if not body.all_tensors or body.shape.cls not in (None, tuple) or len(body.shape.parts) not in (0, len(body.leaves)):
+        raise REENTRANT.refuse("its function gives something else than a tensor or a tuple of tensors")
+    return body
+
+
+def _same(one: Body, other: Body) -> bool:
+    """Whether two bodies do the same."""
+    return (one.lifted, one.shape, _written(one)) == (other.lifted, other.shape, _written(other))
+
+
+def _written(body: Body) -> list:
+    return [(node.op, node.target, str(node.args), str(node.kwargs)) for node in body.module.graph.nodes]
 
 
 @rule(begin)
