@@ -8,7 +8,7 @@ from typing import Any, Callable
 import torch
 
 from frameloom.interpreter.operators import binary
-from frameloom.pytorch import aliases, gradients, inputs, record, results
+from frameloom.pytorch import aliases, gradients, inputs, own_code, record, results
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
@@ -204,7 +204,7 @@ def write(state: State, node: Node, name: str, value: Value) -> Any:
     if refusal is not None:
         raise GraphBreak(*refusal)
     if name == "requires_grad":
-        keep_requires_grad(state, node, value)
+        set_requires_grad(state, node, value)
         return None
     if name == "grad":
         gradients.write(state, node, value)
@@ -218,12 +218,30 @@ def write(state: State, node: Node, name: str, value: Value) -> Any:
     return NOT_HANDLED
 
 
-def keep_requires_grad(state: State, node: Value, wanted: Value) -> None:
-    """Set `requires_grad` to what it is; else a break, since every other holder of the tensor sees it."""
+def set_requires_grad(state: State, node: Value, wanted: Value) -> None:
+    """Set `requires_grad` to what it is, or make a leaf of a result; else a break, since every other holder of the tensor sees it."""
     if type(node) is Node and type(wanted) is Const and type(node.fact) is TensorFact and not state.inference and not state.bodies:
-        if type(wanted.value) is bool and _requires_grad(state, node).value is wanted.value and not node.fact.inference:
-            return
+        if type(wanted.value) is bool and not node.fact.inference:
+            if _requires_grad(state, node).value is wanted.value or wanted.value and _make_leaf(state, node):
+                return
     raise GraphBreak("FL308", "requires_grad of a tensor is set")
+
+
+def _make_leaf(state: State, node: Node) -> bool:
+    """Have a result that nothing leads to require grad; False where that cannot be in the graph."""
+    view = state.views.get(node)
+    family = [node, *[other for other in state.members.get(state.root_of(node), ()) if state.views[other].base is node]]
+    if node.target is INPUT or view is not None and view.base is not None or len(family) > 1 or state.tries or state.regions_open:
+        return False
+    if not (node.fact.dtype.is_floating_point or node.fact.dtype.is_complex) or not own_code.require(state):
+        return False
+    made = state.session.record(REQUIRES_GRAD, (node,), {}, node.cls, node.fact)
+    state.session.journal.set_item(state.impure, made, True)
+    state.session.set_fact(node, node.fact.replace(requires_grad=True, is_leaf=True))
+    return True
+
+
+REQUIRES_GRAD = torch._C.TensorBase.__dict__["requires_grad_"]
 
 
 COPY = torch._C.TensorBase.__dict__["copy_"]

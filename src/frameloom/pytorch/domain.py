@@ -16,6 +16,7 @@ import frameloom.pytorch.rules.checkpoint  # noqa: F401
 import frameloom.pytorch.rules.constants  # noqa: F401
 import frameloom.pytorch.rules.control_flow  # noqa: F401
 import frameloom.pytorch.rules.data_dependent  # noqa: F401
+import frameloom.pytorch.rules.derivatives  # noqa: F401
 import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
 import frameloom.pytorch.rules.hooks  # noqa: F401

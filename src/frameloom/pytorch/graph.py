@@ -17,6 +17,7 @@ from frameloom.diagnostics.errors import BackendError
 from frameloom.interpreter.expressions import SYMBOLS
 from frameloom.pytorch import autocast, guards, inputs, own_code, shapes, unbacked
 from frameloom.pytorch.arguments import fill, nodes_in
+from frameloom.pytorch.backends.eager import eager
 from frameloom.pytorch.backends.registry import name_of
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.fakes import FIRST_SAMPLE
@@ -52,6 +53,8 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     given = used_inputs(live, told)
     module = build_module(state, live, given, told)
     guard_storages(state, given)
+    if state.uncompiled:
+        backend = eager
     compile_ = functools.partial(call_backend, backend, module, examples(state, module, given))
     casts = any(map(autocast.switches, live))
     function = autocast.keeping(state.entry_autocast, compile_)() if casts else compile_()
@@ -63,12 +66,15 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
         function = failing_by_alarms(function, len(outputs))
     if casts:
         function = autocast.keeping(state.entry_autocast, function)
-    made = TorchGraphCall(function, given, outputs, lambda: module.code.strip(), len(live))
+    made = TorchGraphCall(function, given, outputs, lambda: f"{UNCOMPILED * state.uncompiled}{module.code.strip()}", len(live))
     made.may_fail = bool(state.alarms) or unbacked.count_made(state.shapes) > 0 or any(map(may_fail, live))
     made.writes_inputs = any(root.target is INPUT for node in live for root in state.writes.get(node, ()))
     made.draws = any(node in state.impure for node in live)
     made.graph_module = module
     return made
+
+
+UNCOMPILED = "# Runs as it is, not compiled: derivatives inside are asked of autograd.\n"
 
 
 def used_inputs(live: list[Node], outputs: list[Node]) -> list[Node]:

@@ -95,7 +95,11 @@ def grad_fn_is_none(tensor: torch.Tensor, wanted: bool) -> bool:
     return (tensor.grad_fn is None) is wanted
 
 
-NONE_CHECKS: dict[str, Callable] = {"grad_fn": grad_fn_is_none}
+def hooks_are_none(tensor: torch.Tensor, wanted: bool) -> bool:
+    return (tensor._backward_hooks is None) is wanted
+
+
+NONE_CHECKS: dict[str, Callable] = {"grad_fn": grad_fn_is_none, "_backward_hooks": hooks_are_none}
 
 
 # -- storages of several tensors --------------------------------------------------------------------------------------

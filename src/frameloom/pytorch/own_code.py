@@ -1,7 +1,8 @@
 """Graphs whose operations must run one by one, as they are, since autograd is asked of what lies inside.
 
 A backend with a backward graph of its own has a single function of autograd for all of a graph.  Which a backend does is seen by what it
-gives back: where it is not the graph's own code, the capture begins again, and breaks where it would need that.
+gives back: where it is not the graph's own code, the capture begins again, and breaks where it would need that.  Where eager's results can be
+had in no other way, the backend is not asked at all.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ def require(state: State) -> bool:
         return False
     state.session.journal.set_field(state, "as_it_is", True)
     return True
+
+
+def insist(state: State) -> None:
+    """Have the graph run as it is, whatever the backend."""
+    if not require(state):
+        state.session.journal.set_field(state, "uncompiled", True)
 
 
 def check(state: State, module: Any, made: Any) -> None:

@@ -40,7 +40,7 @@ class State:
     those that are open was entered;
     makes_backward: whether the backend is known to make backward graphs of its own;
     hooked: root nodes on whose storage a tensor with a hook of the trace lies; as_it_is: whether the backend must run the
-    graph's operations as they are;
+    graph's operations as they are; uncompiled: whether they do so in its place;
     arrays: the real arrays of NumPy that were looked at; alarms: the nodes of truth values that are True where NumPy would warn.
     """
 
@@ -48,7 +48,7 @@ class State:
         "session", "grad", "entry_grad", "inference", "autocast", "views", "members", "written", "impure", "sizes", "shapes",
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "number_computed", "given", "entry_facts", "regions", "arrays",
         "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
-        "takes_numbers", "scalars", "data_shapes", "hooked", "bodies", "makes_backward", "as_it_is", "getitem",
+        "takes_numbers", "scalars", "data_shapes", "hooked", "bodies", "makes_backward", "as_it_is", "uncompiled", "getitem",
     )
 
     def __init__(
@@ -73,6 +73,7 @@ class State:
         self.impure: dict[Node, bool] = {}
         self.hooked: dict[Node, bool] = {}
         self.as_it_is = False
+        self.uncompiled = False
         self.makes_backward = False
         self.writes: dict[Node, tuple[Node, ...]] = {}
         self.sizes: dict[tuple, Node] = {}

@@ -32,6 +32,6 @@ refuse("FL319", "views are made with multithreading switched", torch._C._set_mul
 
 @method(torch._C.TensorBase, "requires_grad_")
 def _requires_grad(m: Machine, tensor: Value, wanted: Value = TRUE) -> Value:
-    """Where nothing changes; else it breaks."""
-    attributes.keep_requires_grad(m.session.torch, tensor, wanted)
+    """Where nothing changes or a result becomes a leaf; else it breaks."""
+    attributes.set_requires_grad(m.session.torch, tensor, wanted)
     return tensor

@@ -69,7 +69,7 @@ _refuse(
 )
 _refuse("FL307", "torch.Generator.{}", ("manual_seed", "seed", "initial_seed", "get_state", "set_state"), torch._C.Generator)
 refuse("FL307", "a generator is made", torch.Generator)
-_refuse("FL306", "torch.autograd.{}", ("backward", "grad"), torch.autograd)
+_refuse("FL306", "torch.autograd.{}", ("backward",), torch.autograd)
 _refuse(
     "FL317", "torch.{}",
     ("set_default_dtype", "set_default_device", "set_num_threads", "set_num_interop_threads", "set_flush_denormal",
@@ -89,7 +89,7 @@ _refuse("FL312", "torch.cuda.{}", ("synchronize", "set_device", "empty_cache", "
 refuse("FL305", "torch functions are switched off for a while", torch._C.DisableTorchFunction, torch._C.DisableTorchFunctionSubclass)
 refuse("FL305", "operations of a tensor subclass", TENSOR.__torch_function__.__func__)
 refuse("FL308", "a hook is put on several tensors", torch.autograd.graph.register_multi_grad_hook)
-refuse("FL306", "gradients are computed", TENSOR.backward, torch.autograd.backward, torch.autograd.grad)
+refuse("FL306", "gradients are computed", TENSOR.backward, torch.autograd.backward)
 def _asks_for_groups() -> tuple:
     """The functions behind `torch.distributed.is_initialized()`: programs ask it that communicate with nobody."""
     c10d = torch.distributed.distributed_c10d
