@@ -13,7 +13,7 @@ from tests.pytorch import features
 
 pytestmark = pytest.mark.torch
 ROWS = [
-    [cell.strip() for cell in line.strip("|").split(" | ")]
+    features.cells(line)
     for line in features.PAGE.read_text().splitlines()
     if line.startswith("| ") and not line.startswith("| group")
 ]
