@@ -73,6 +73,23 @@ def test_a_name_that_the_program_replaces_itself() -> None:
     assert builtins.len is known
 
 
+def test_a_chain_goes_on_while_a_name_is_another() -> None:
+    """Code for what goes on behind a break in a callee is made at run time."""
+
+    def inner(space: dict) -> list:
+        known = space.pop("iter")
+        try:
+            open(__file__).close()
+            return [known([1])]
+        finally:
+            space["iter"] = known
+
+    def outer(space: dict) -> int:
+        return len(inner(space))
+
+    assert Compiled(outer)(builtins.__dict__) == 1
+
+
 @pytest.mark.parametrize("name", ["print", "input", "open"])
 def test_names_that_only_programs_use_may_be_another(name: str) -> None:
     call = Compiled(shape)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cpython.modules import HELD, HELD_IN_ALL_WAYS, KNOWN, MODULES, WAYS, quarter, quarter_of_commit
+from tests.cpython.modules import HELD, HELD_IN_ALL_WAYS, HELD_LONG, KNOWN, MODULES, WAYS, quarter, quarter_of_commit
 from tests.cpython.run import compare, details
 
 STOPPED = {("test_scope", "3"), ("test_with", "1"), ("test_raise", "2"), ("test_global", "5"), ("test_dictcomps", "7")}
@@ -18,7 +18,7 @@ STOPPED = {("test_scope", "3"), ("test_with", "1"), ("test_raise", "2"), ("test_
 def _cases() -> list:
     quick = {*STOPPED, *((module, "replay") for module in quarter(quarter_of_commit(), HELD))}
     all_ways = [(module, how) for module in HELD_IN_ALL_WAYS for how in WAYS]
-    cases = dict.fromkeys([*all_ways, *((module, "replay") for module in HELD), *sorted(STOPPED)])
+    cases = dict.fromkeys([*all_ways, *((module, "replay") for module in (*HELD, *HELD_LONG)), *sorted(STOPPED)])
     return [
         pytest.param(module, how, id=f"{module}-{how}", marks=() if (module, how) in quick else pytest.mark.slow)
         for module, how in cases
@@ -35,7 +35,7 @@ def test_outcomes_are_the_same(module: str, how: str) -> None:
 
 
 def test_known_differences_are_of_modules_that_are_run() -> None:
-    assert {name.split(".")[1] for name in KNOWN} <= {*HELD}
+    assert {name.split(".")[1] for name in KNOWN} <= {*HELD, *HELD_LONG}
 
 
 def test_quarters_make_the_whole() -> None:

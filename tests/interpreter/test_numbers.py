@@ -59,3 +59,26 @@ def test_captures_do_not_follow_the_values(function, most: int) -> None:
     for rate in (0.5, 0.25, 1.5, 0.75, 2.5, 3.5, 0.125, 0.0, 5.5):
         assert call(Settings(rate), 2) == function(Settings(rate), 2)
     assert len(call.captures) <= most
+
+
+def chained(settings: Settings, by):
+    left = settings.rate
+    for _ in range(300):
+        left = left - by
+    return "some" if left > 0 else left
+
+
+def doubled(settings: Settings, by):
+    """As an expression over the number this has 2**60 operations."""
+    left = settings.rate
+    for _ in range(60):
+        left = left + left
+    return "much" if left > 2**62 * by else left
+
+
+@pytest.mark.parametrize("function", [chained, doubled])
+def test_much_is_computed_before_something_is_asked(function) -> None:
+    call = Compiled(function)
+    with config.patch(recompile_limit=100):
+        for rate in (1, 2, 700, 3, -5, 1.5, 2.5, 1e30):
+            assert repr(call(Settings(rate), 2)) == repr(function(Settings(rate), 2)), rate

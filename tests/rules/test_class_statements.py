@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-import collections
+import collections.abc
 import dataclasses
 import enum
 import functools
@@ -659,11 +659,25 @@ def descriptors_on_metaclasses():
     return Above.name, Above.other, Above, Of
 
 
+def patterns():
+    class Listed(abc.ABC):
+        __abc_tpflags__ = collections.abc.Sequence.__flags__ & 1 << 5
+
+    try:
+
+        class Both(abc.ABC):
+            __abc_tpflags__ = 1 << 5 | 1 << 6
+
+    except TypeError as error:
+        found = error.args
+    return found, hasattr(Listed, "__abc_tpflags__"), bool(Listed.__flags__ & 1 << 5)
+
+
 WHOLE = (
     plain, leaves, new_each_time, derived, several_bases, builtin_bases, slots, wrong, by_call, hears_of_subclasses, hears_of_names,
     metaclasses, own_metaclass, descriptors_on_metaclasses, prepared, entries_of_bases, by_function, decorated, abstract, data_descriptors, reflected,
 )  # fmt: skip
-EQUAL = (annotated, copied, not_callable, abstract_instance, with_dataclass, with_frozen, with_enum, with_namedtuple, with_library, subclasses, raises)
+EQUAL = (annotated, copied, patterns, not_callable, abstract_instance, with_dataclass, with_frozen, with_enum, with_namedtuple, with_library, subclasses, raises)
 
 
 @pytest.mark.parametrize("function", WHOLE, ids=lambda function: function.__name__)

@@ -21,6 +21,13 @@ class Lookup(OrderedDict):
         super().__setitem__(key, (value, len(self)))
 
 
+class Odd(deque):
+    """Copies of it are lists."""
+
+    def __new__(cls, *arguments):
+        return [42] if arguments else deque.__new__(cls)
+
+
 class Recent(deque):
     """A deque with an attribute."""
 
@@ -123,6 +130,17 @@ def queue_faults():
     return found
 
 
+def odd_copies():
+    queue = Odd()
+    found = []
+    for fault in (lambda: queue * 42, lambda: queue + deque([1]), lambda: queue.copy()):
+        try:
+            found.append(fault())
+        except TypeError as error:
+            found.append(error.args)
+    return found
+
+
 def named():
     p = Point(1, 2)
     x, y = p
@@ -136,7 +154,7 @@ def chained():
     return c["b"], c["c"], list(c), dict(c), len(c)
 
 
-@pytest.mark.parametrize("program", [ordered_subclass, ordered_faults, defaults, counted, bounded, queue_faults, named, chained], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", [ordered_subclass, ordered_faults, defaults, counted, bounded, queue_faults, odd_copies, named, chained], ids=lambda f: f.__name__)
 def test_made(program):
     check(program)
 

@@ -111,7 +111,7 @@ def _leave_with(out: Emitter, program: Program, shape: Shape, runtime: Runtime) 
     held = take_stack(out, shape)
 
     def call() -> None:
-        out.load_fast(record)
+        out.move_fast(record)
         out.call_constant_under(runtime.take)
 
     plain = Label()
@@ -121,4 +121,4 @@ def _leave_with(out: Emitter, program: Program, shape: Shape, runtime: Runtime) 
     emit_record(out, program, shape, held, lambda: out.move_fast(code), runtime, further=call, move=True)
     out.place(plain)
     out.assume_depth(0)
-    emit_record(out, program, shape, held, lambda: out.load_fast(code), runtime, further=call)
+    emit_record(out, program, shape, held, lambda: out.move_fast(code), runtime, further=call)

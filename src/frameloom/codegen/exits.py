@@ -208,7 +208,7 @@ def emit_record(
         else:
             load(slot)
     for temporary in held:
-        load(temporary)
+        out.move_fast(temporary)  # who keeps the frame sees the program's names alone
     if further is not None:
         further()
     out.build_tuple(len(held) + (further is not None))

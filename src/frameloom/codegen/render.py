@@ -10,6 +10,7 @@ from frameloom.codegen.plan import Break, FrameState, Plan, Return
 from frameloom.codegen.written import written
 from frameloom.symbolic.graph import Operation
 from frameloom.symbolic.layouts import layout_of
+from frameloom.symbolic.literals import literal
 from frameloom.symbolic.values import ABSENT, INPUT, Const, Lazy, Marker, Node, Obj, Previous, Value
 
 
@@ -132,7 +133,7 @@ def _node(value: Node, plan: Plan | None) -> str:
 
 
 def _constant(value: Const, plan: Plan | None) -> str:
-    return _name(value.value) if not _is_plain(value.value) else repr(value.value)
+    return _name(value.value) if not _is_plain(value.value) else literal(value.value)
 
 
 _PLAIN = frozenset({str, int, float, complex, bool, bytes, type(None), type(Ellipsis), type(NotImplemented), range})

@@ -14,12 +14,12 @@ from frameloom.codegen.plan import Plan
 from frameloom.codegen.runtime import Runtime
 from frameloom.compile import guard_program, marks  # noqa: F401  marks: rules for frameloom's own functions
 from frameloom.compile.cache import CodeRecord, EntryInfo, overwritten
+from frameloom.compile.joints import joint
 from frameloom.compile.reruns import rerun
 from frameloom.compile.trace import Trace, trace
 from frameloom.diagnostics import events
 from frameloom.native import (
     Entry,
-    Joint,
     Slot,
     Tail,
     call_keyed,
@@ -34,7 +34,7 @@ from frameloom.native import (
 )
 from frameloom.symbolic.signals import RestartCapture
 
-RUNTIME = Runtime(Slot, Tail, caught, resume_function, make_function, open_scope, trampoline, enter, go_on, take, Joint, rerun, call_keyed)
+RUNTIME = Runtime(Slot, Tail, caught, resume_function, make_function, open_scope, trampoline, enter, go_on, take, joint, rerun, call_keyed)
 
 
 class Capture(NamedTuple):

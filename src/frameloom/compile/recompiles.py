@@ -14,8 +14,9 @@ from frameloom.compile.cache import EntryInfo
 from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.diagnostics.location import Location
 from frameloom.diagnostics.reports import RecompileReport
-from frameloom.symbolic.guards import CHECKS, PLAIN_KEYS, Guard, class_order, literal, ordered_keys, others_of
+from frameloom.symbolic.guards import CHECKS, PLAIN_KEYS, Guard, class_order, ordered_keys, others_of
 from frameloom.symbolic.instance_dict import instance_dict_item
+from frameloom.symbolic.literals import literal
 from frameloom.symbolic.mortal import still_there
 from frameloom.symbolic.real import stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
@@ -305,6 +306,7 @@ OUTCOME_HELP = "what the program asks of a number decides how the code runs: eac
 @explains("CALL")
 def _call(path: str, payload: Any, miss: Miss) -> Told:
     _, wanted, text = payload
+    condition = text.replace("{}", path, 1)
     if type(wanted) is bool:
-        return Told(f"{text.format(path)} changed", str(wanted), str(not wanted))
-    return Told(f"{text.format(path)} changed", miss.text, "this does not hold any more")
+        return Told(f"{condition} changed", str(wanted), str(not wanted))
+    return Told(f"{condition} changed", miss.text, "this does not hold any more")

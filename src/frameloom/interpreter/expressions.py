@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from frameloom.symbolic.graph import PURE
-from frameloom.symbolic.guards import CHECKS, Check, literal
+from frameloom.symbolic.guards import CHECKS, Check
+from frameloom.symbolic.literals import literal
 from frameloom.symbolic.source import Missing, Source
 
 SYMBOLS: dict[Callable, str] = {}

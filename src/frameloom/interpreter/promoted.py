@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from frameloom.interpreter.expressions import SYMBOLS, Leaf, Outcome, compiled, plain
+from frameloom.interpreter.expressions import SYMBOLS, Leaf, Outcome, plain
 from frameloom.interpreter.machine import Machine
 from frameloom.symbolic.values import INPUT, Const, Node, Value
 
@@ -19,12 +19,12 @@ def known_number(m: Machine, node: Node) -> Value:
     that only running code knows."""
     if node.real is not None:
         return m.specialise(node)
-    leaves = leaves_of([node])
-    if leaves is None:
+    found = computed(m.session, node)
+    if found is None:
         return node
-    for leaf in leaves:
+    for leaf in found.leaves:
         m.specialise(leaf)
-    return Const(compiled(expression_of(node, leaves))(*map(m.observe.peek_number, leaves)))
+    return Const(found.value)
 
 
 Machine.known_number = known_number
@@ -36,19 +36,23 @@ MOST_OUTCOMES = 16
 def known_comparison(m: Machine, function: Callable, a: Value, b: Value) -> Const | None:
     """The outcome, in this call, of a comparison with what is computed of promoted numbers: that is guarded, and not the numbers.
     None where it is not that."""
-    leaves = leaves_of([a, b])
-    if not leaves:
+    first, second = computed(m.session, a), computed(m.session, b)
+    if first is None or second is None or not (first.leaves or second.leaves):
         return None
-    expression = (function, expression_of(a, leaves), expression_of(b, leaves))
-    found = compiled(expression)(*map(m.observe.peek_number, leaves))
-    if not _is_guarded(m, leaves):
+    leaves = _together(first.leaves, second.leaves)
+    found = function(first.value, second.value)
+    if first.size > MOST_OPERATIONS or second.size > MOST_OPERATIONS:
+        for leaf in leaves:
+            m.specialise(leaf)
+    elif not _is_guarded(m, leaves):
+        expression = (function, expression_of(a, leaves), expression_of(b, leaves))
         sources = [leaf.real.source for leaf in leaves]
         payload = Outcome(tuple(sources[1:]), tuple([leaf.cls for leaf in leaves]), expression, found)
         m.session.guard("OUTCOME", sources[0], payload)
     return Const(found)
 
 
-def _is_guarded(m: Machine, leaves: list[Node]) -> bool:
+def _is_guarded(m: Machine, leaves: tuple[Node, ...]) -> bool:
     """Whether the values of all these numbers are guarded; they are where a loop asks them over and over."""
     open_ = [leaf for leaf in leaves if ("EQUAL", leaf.real.source) not in m.session.guards]
     for leaf in open_:
@@ -68,26 +72,60 @@ def holds(m: Machine, function: Callable, a: Value, b: Value) -> bool | None:
     return None if found is None else found.value
 
 
-def leaves_of(values: list[Value]) -> list[Node] | None:
-    """The promoted numbers that values are computed of, each once; None where there is anything else that is not constant."""
-    found: dict[int, Node] = {}
-    pending = list(values)
+MOST_OPERATIONS = 100
+"""Numbers of which more is computed than this, written out as an expression, are guarded by value where something is asked of that."""
+
+
+class Computed(NamedTuple):
+    """What is computed of promoted numbers: the value in this call, those numbers, and how many operations it takes as an expression."""
+
+    value: Any
+    leaves: tuple[Node, ...]
+    size: int
+
+
+def computed(session: Any, value: Value) -> Computed | None:
+    """What a value is computed of; None where that is anything but promoted numbers and constants.  Remembered for each node: loops
+    make long chains of them, and operations on one number twice make trees that are never written out."""
+    known = session.computed
+    pending = [value]
     while pending:
-        value = pending.pop()
-        if type(value) is Const:
-            continue
-        if type(value) is not Node or value.tape != "host":
-            return None
-        if value.target is INPUT:
-            found[id(value)] = value
-        elif value.target in SYMBOLS and not value.kwargs:
-            pending.extend(value.args)
-        else:
-            return None
-    return list(found.values())
+        last = pending[-1]
+        if last not in known:
+            waiting = [other for other in _operands(last) if other not in known]
+            if waiting:
+                pending += waiting
+                continue
+            known[last] = _computed(session, last)
+        pending.pop()
+    return known[value]
 
 
-def expression_of(value: Value, leaves: list[Node]) -> Any:
+def _operands(value: Value) -> tuple:
+    followed = type(value) is Node and value.tape == "host" and value.target in SYMBOLS and not value.kwargs
+    return value.args if followed else ()
+
+
+def _computed(session: Any, value: Value) -> Computed | None:
+    if type(value) is Const:
+        return Computed(value.value, (), 0)
+    if type(value) is Node and value.tape == "host" and value.target is INPUT:
+        return Computed(session.observe.peek_number(value), (value,), 0)
+    parts = [session.computed[operand] for operand in _operands(value)]
+    if not parts or None in parts:
+        return None
+    leaves: tuple[Node, ...] = ()
+    for part in parts:
+        leaves = _together(leaves, part.leaves)
+    return Computed(value.target(*[part.value for part in parts]), leaves, 1 + sum(part.size for part in parts))
+
+
+def _together(first: tuple[Node, ...], second: tuple[Node, ...]) -> tuple[Node, ...]:
+    """All of these numbers, each once."""
+    return first if first == second else tuple(dict.fromkeys((*first, *second)))
+
+
+def expression_of(value: Value, leaves: tuple[Node, ...]) -> Any:
     """The same as data: a function and its operands."""
     if type(value) is Const:
         return plain(value.value)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from frameloom.interpreter.expressions import compiled
-from frameloom.interpreter.promoted import expression_of, leaves_of
+from frameloom.interpreter.promoted import MOST_OPERATIONS, computed, expression_of
 from frameloom.pytorch.facts import SizeFact
 from frameloom.pytorch.sizes import Size, lift_size
 from frameloom.symbolic.values import INPUT, Const, Node
@@ -29,16 +28,13 @@ def host_number(state: Any, node: Node) -> SizeFact | None:
 
 def _given(state: Any, node: Node) -> SizeFact | None:
     """A number of its own for what only Python computes, before the graph runs: a guard computes it too."""
-    leaves = leaves_of([node])
-    if not leaves:
-        return None
-    expression = expression_of(node, leaves)
-    numbers = tuple(map(state.session.observe.peek_number, leaves))
-    value = compiled(expression)(*numbers)
-    if not fits(value):
+    found = computed(state.session, node)
+    if found is None or not found.leaves or found.size > MOST_OPERATIONS or not fits(found.value):
         return None
     state.given.add(node)
-    return state.number_computed(state, value, expression, tuple([leaf.real.source for leaf in leaves]), numbers)
+    numbers = tuple([state.session.observe.peek_number(leaf) for leaf in found.leaves])
+    sources = tuple([leaf.real.source for leaf in found.leaves])
+    return state.number_computed(state, found.value, expression_of(node, found.leaves), sources, numbers)
 
 
 def _followed(state: Any, node: Node) -> SizeFact | None:

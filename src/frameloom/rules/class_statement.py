@@ -112,12 +112,18 @@ if "__set_name__" in property.__dict__:
 # -- abstract base classes -------------------------------------------------------------------------------------------
 
 
+FLAGS = "__abc_tpflags__"
+"""Set in a class body, it makes patterns for sequences or mappings match the instances, and is taken out of the class."""
+
+
 @function(_abc._abc_init)
 def abc_init(m: Machine, cls: Value, /) -> Value:
     """The abstract methods of a class that the trace has made (PEP 3119)."""
     body = class_body(cls)
     if body is None:
         return NotImplemented
+    if body.entry(FLAGS) is not ABSENT:
+        raise GraphBreak("FL004", f"{body.name} says by {FLAGS} what patterns it matches")
     names = [key for key, (_, value) in body.namespace.known.items() if _is_abstract(m, value)]
     for base in tuple_.items(m.session, body.bases.body):
         names += [name for name in _inherited(m, base) if name not in names and _is_abstract(m, _value_of(m, body, name))]

@@ -18,6 +18,7 @@ from frameloom.rules.list_ import compare_sequences
 from frameloom.rules.representation import listed, once, shown
 from frameloom.symbolic.layouts import deque_
 from frameloom.symbolic.layouts.deque_ import DEQUE_ITERATOR, DEQUE_REVERSED, DequeBody, DequeIterator
+from frameloom.symbolic.real import is_subtype
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, NOT_IMPLEMENTED, Const, Obj, Value, boolean
 
@@ -80,7 +81,10 @@ def copy(m: Machine, self: Obj, /) -> Value:
     items = items_of(m, self)
     if self.cls is not deque:
         arguments = [self] if self.body.maxlen is None else [self, Const(self.body.maxlen)]
-        return m.invoke(m.observe.constant(self.cls), arguments, {})
+        copied = m.invoke(m.observe.constant(self.cls), arguments, {})
+        if not is_subtype(copied.cls, deque):
+            raise m.error(TypeError, f"{self.cls.__name__}() must return a deque, not {copied.cls.__name__}")
+        return copied
     made = fresh(m, deque, self.body.maxlen)
     made.body.items = items
     return made

@@ -15,6 +15,7 @@ from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.ahead import ends_after, gives
 from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
+from frameloom.symbolic.literals import literal
 from frameloom.symbolic.mortal import may_die, weakly
 from frameloom.symbolic.real import can_be_weak, flags_of, mro_of, stands_on
 from frameloom.symbolic.source import Missing, Scope, Source
@@ -153,14 +154,6 @@ def _class_named(entry: Any) -> str:
     return "a class that is gone" if cls is None else QUALNAME.__get__(cls)
 
 
-def literal(value: Any) -> str:
-    """The text of a constant; of a number that has more digits than Python allows, in hexadecimal."""
-    return hex(value) if type(value) is int and value.bit_length() > MOST_BITS else repr(value)
-
-
-MOST_BITS = 2000
-
-
 def _short(value: Any) -> str:
     if stands_on(value, type):
         return QUALNAME.__get__(value)
@@ -205,8 +198,8 @@ CHECKS: dict[str, Check] = {
     # How many items an iterator over a built-in container has left: so many at least, or just so many.
     "GIVES": Check(lambda v, n, s: gives(v, n), lambda t, n: f"{t} gives {n} more at least"),
     "ENDS": Check(lambda v, n, s: ends_after(v, n), lambda t, n: f"{t} ends after {n} more"),
-    # A check of the domain: payload is (callable, argument, text).
-    "CALL": Check(lambda v, payload, s: payload[0](v, payload[1]), lambda t, payload: payload[2].format(t)),
+    # A check of the domain: payload is (callable, argument, text with {} where the source is named).
+    "CALL": Check(lambda v, payload, s: payload[0](v, payload[1]), lambda t, payload: payload[2].replace("{}", t, 1)),
 }
 
 

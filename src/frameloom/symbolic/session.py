@@ -45,6 +45,7 @@ class Session:
         self.raised: list[Value] = []  # exceptions of the trace's own that handlers caught
         self.instructions = 0
         self.hashed = False
+        self.computed: dict[Value, Any] = {}  # number -> what it is computed of: no part of the state, since it never changes
         self.most_instructions = config.current().trace_limit
         self.quiet: dict[int, bool] = {}  # containers none of whose items shows its end
         self.depth = 0

@@ -15,6 +15,7 @@ from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.ahead import Nothing, container_of, entry_ahead, item_ahead, own_dictionary
 from frameloom.symbolic.instance_dict import MISSING, class_item, instance_dict_item
+from frameloom.symbolic.literals import literal
 from frameloom.symbolic.made import STAND_INS
 from frameloom.symbolic.mortal import weakly
 from frameloom.symbolic.real import namespace_of, stands_on
@@ -389,9 +390,9 @@ STEPS: dict[str, Step] = {
         lambda base, _: f"{base}.__dict__",
     ),
     # Storage of lists and tuples, whatever a subclass's __getitem__ says.
-    "item": Step(_sequence_item, _emit_call(_sequence_item), lambda base, k: f"{base}[{k!r}]"),
-    "deque_item": Step(_deque_item, _emit_call(_deque_item), lambda base, k: f"{base}[{k!r}]"),
-    "dict_item": Step(_dict_item, _emit_call(_dict_item), lambda base, k: f"{base}[{k!r}]"),
+    "item": Step(_sequence_item, _emit_call(_sequence_item), lambda base, k: f"{base}[{literal(k)}]"),
+    "deque_item": Step(_deque_item, _emit_call(_deque_item), lambda base, k: f"{base}[{literal(k)}]"),
+    "dict_item": Step(_dict_item, _emit_call(_dict_item), lambda base, k: f"{base}[{literal(k)}]"),
     # The i-th key of a dictionary, by order.
     "dict_key": Step(_read_key, _emit_call(_read_key), lambda base, k: f"list({base})[{k}]"),
     # The arguments by which pickle would make an iterator of a built-in sequence, or a getter of the module operator, anew.

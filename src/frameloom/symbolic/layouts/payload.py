@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from frameloom.symbolic.layouts.base import Layout, register, storage_base
+from frameloom.symbolic.literals import literal
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Obj
 
@@ -67,7 +68,7 @@ class PayloadLayout(Layout):
     def look(self, obj: Obj, session: Any) -> PayloadBody:
         real = obj.real
         plain = plain_of(real.object)
-        session.guard("CALL", real.source, (payload_holds, plain, f"{{}} holds {plain!r}"))
+        session.guard("CALL", real.source, (payload_holds, plain, f"{{}} holds {literal(plain)}"))
         return PayloadBody(Const(plain))
 
     def children(self, obj: Obj) -> list:
