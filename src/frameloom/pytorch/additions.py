@@ -8,6 +8,7 @@ import torch
 
 CONSTANT_CLASSES: set[type] = {
     torch.dtype, torch.device, torch.layout, torch.memory_format, torch.finfo, torch.iinfo, torch.qscheme,
+    type(torch.nn.attention.SDPBackend.MATH),
 }
 """Classes whose instances are immutable constants, known by identity."""
 

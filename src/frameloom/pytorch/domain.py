@@ -27,6 +27,7 @@ import frameloom.pytorch.rules.overloads  # noqa: F401
 import frameloom.pytorch.rules.overrides  # noqa: F401
 import frameloom.pytorch.rules.profiling  # noqa: F401
 import frameloom.pytorch.rules.refused  # noqa: F401
+import frameloom.pytorch.rules.settings  # noqa: F401
 import frameloom.pytorch.rules.strides  # noqa: F401
 import frameloom.pytorch.rules.tracing  # noqa: F401
 import frameloom.pytorch.rules.transforms  # noqa: F401

@@ -15,7 +15,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
 from frameloom.interpreter.expressions import SYMBOLS
-from frameloom.pytorch import autocast, guards, inputs, own_code, shapes, unbacked
+from frameloom.pytorch import autocast, guards, inputs, own_code, settings, shapes, unbacked
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.eager import eager
 from frameloom.pytorch.backends.registry import name_of
@@ -46,8 +46,9 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     """
     told = [*outputs, *state.alarms]
     autocast.give_back(state)
+    settings.give_back(state)
     live = live_nodes(state, told)
-    if all(map(autocast.switches, live)):
+    if all(autocast.switches(node) or settings.switches(node) for node in live):
         shapes.add_guard(state.session, state)
         return None
     given = used_inputs(live, told)
@@ -57,6 +58,8 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
         backend = eager
     compile_ = functools.partial(call_backend, backend, module, examples(state, module, given))
     casts = any(map(autocast.switches, live))
+    if any(map(settings.switches, live)):
+        compile_ = settings.keeping(state.entry_settings, compile_)
     function = autocast.keeping(state.entry_autocast, compile_)() if casts else compile_()
     own_code.check(state, module, function)
     shapes.add_guard(state.session, state)  # after the backend, which may ask more about sizes
@@ -64,6 +67,8 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
         function = keeping_grad_mode(function)
     if state.alarms:
         function = failing_by_alarms(function, len(outputs))
+    if any(map(settings.switches, live)):
+        function = settings.keeping(state.entry_settings, function)
     if casts:
         function = autocast.keeping(state.entry_autocast, function)
     made = TorchGraphCall(function, given, outputs, lambda: f"{UNCOMPILED * state.uncompiled}{module.code.strip()}", len(live))

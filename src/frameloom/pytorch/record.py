@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from typing import Any, Callable
 
 import torch
 
-from frameloom.pytorch import aliases, fakes, operations, scalars, shapes, unbacked, wrapped
+from frameloom.pytorch import aliases, fakes, operations, scalars, settings, shapes, unbacked, wrapped
 from frameloom.pytorch.applied import WithBody
 from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.facts import SizeFact, TensorFact
@@ -24,6 +25,8 @@ from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Node, Obj, Value
 
 RECIPROCAL = torch._C.TensorBase.__dict__["reciprocal"]
+
+ATTENTION = torch.nn.functional.scaled_dot_product_attention
 
 OF_LEVELS = frozenset({"stride", "is_contiguous", "storage_offset", "is_inference", "_is_view", "is_nonzero"})
 """What a transform answers for its own level."""
@@ -131,7 +134,8 @@ class Inexact(Exception):
 
 def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
     """The remembered outcome of a call, or a measured one."""
-    key = (function, tuple(call.key), state.modes)
+    kernels = settings.of_attention(state) if function is ATTENTION else ()
+    key = (function, tuple(call.key), state.modes, kernels)
     memory = state.memo if call.symbolic or isinstance(function, WithBody) else MEMORY
     try:
         outcome = memory.get(key)
@@ -141,7 +145,8 @@ def outcome_of(state: State, function: Callable, call: Arguments) -> Outcome:
         COUNTS.remembered += 1
         return outcome
     made = unbacked.count_made(state.shapes)
-    outcome = _measure(state, function, call)
+    with settings.as_known(state) if state.settings != state.entry_settings else contextlib.nullcontext():
+        outcome = _measure(state, function, call)
     if unbacked.count_made(state.shapes) > made:  # each call has numbers of its own
         unbacked.settle_pending(state.shapes)
         return outcome._replace(fresh=True)

@@ -41,6 +41,7 @@ class State:
     makes_backward: whether the backend is known to make backward graphs of its own;
     hooked: root nodes on whose storage a tensor with a hook of the trace lies; as_it_is: whether the backend must run the
     graph's operations as they are; uncompiled: whether they do so in its place;
+    settings, entry_settings: setting of torch -> what it holds at the present instruction, and held at entry, where the trace knows;
     arrays: the real arrays of NumPy that were looked at; alarms: the nodes of truth values that are True where NumPy would warn.
     """
 
@@ -49,6 +50,7 @@ class State:
         "inputs", "memo", "writes", "dynamic", "default_dtype", "numbers", "number_input", "number_computed", "given", "entry_facts", "regions", "arrays",
         "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
         "takes_numbers", "scalars", "data_shapes", "hooked", "bodies", "makes_backward", "as_it_is", "uncompiled", "getitem",
+        "settings", "entry_settings",
     )
 
     def __init__(
@@ -60,6 +62,8 @@ class State:
         self.inference = False
         self.autocast: Any = None
         self.entry_autocast: Any = None
+        self.settings: dict[Any, Any] = {}
+        self.entry_settings: dict[Any, Any] = {}
         self.autocast_cleared = False
         self.tries = 0
         self.bodies = 0

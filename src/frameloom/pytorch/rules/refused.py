@@ -8,6 +8,7 @@ import torch
 
 from frameloom.interpreter.registry import refuse, refuse_instances, refuse_module
 from frameloom.pytorch.rules import control_flow, transforms
+from frameloom.pytorch.settings import SETTERS
 
 TENSOR = torch.Tensor
 
@@ -72,13 +73,14 @@ refuse("FL307", "a generator is made", torch.Generator)
 _refuse("FL306", "torch.autograd.{}", ("backward",), torch.autograd)
 _refuse(
     "FL317", "torch.{}",
-    ("set_default_dtype", "set_default_device", "set_num_threads", "set_num_interop_threads", "set_flush_denormal",
-     "use_deterministic_algorithms", "set_float32_matmul_precision", "set_default_tensor_type", "set_warn_always"),
+    ("set_default_device", "set_num_threads", "set_num_interop_threads", "set_flush_denormal",
+     "set_default_tensor_type", "set_warn_always"),
     torch,
 )
 _refuse(
     "FL317", "torch._C.{}",
-    tuple(name for name in dir(torch._C) if name.startswith("_set_") and name != "_set_grad_enabled"), torch._C,
+    tuple(name for name in dir(torch._C) if name.startswith("_set_") and name != "_set_grad_enabled" and getattr(torch._C, name) not in SETTERS),
+    torch._C,
 )
 _refuse("FL303", "torch.func.{}", ("functionalize", "linearize", "debug_unwrap"), torch.func)
 _refuse(

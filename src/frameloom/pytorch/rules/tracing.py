@@ -64,11 +64,8 @@ def _flag(function, text: str) -> None:
 
 
 for _name in (
-    "_get_cudnn_enabled", "_get_cudnn_deterministic", "_get_cudnn_benchmark", "_get_mkldnn_enabled", "_get_nnpack_enabled",
-    "_get_deterministic_algorithms", "_get_deterministic_algorithms_warn_only", "_get_deterministic_fill_uninitialized_memory",
-    "_get_flash_sdp_enabled", "_get_mem_efficient_sdp_enabled", "_get_math_sdp_enabled", "_get_cudnn_sdp_enabled",
-    "_get_overrideable_sdp_enabled", "_get_float32_matmul_precision", "_cuda_isInBadFork",
-    "get_default_dtype", "_is_multithreading_enabled", "_is_fwd_grad_enabled", "get_num_threads",
+    "_get_nnpack_enabled", "_get_deterministic_algorithms", "_get_deterministic_algorithms_warn_only",
+    "_get_deterministic_fill_uninitialized_memory", "_cuda_isInBadFork", "_is_multithreading_enabled", "_is_fwd_grad_enabled", "get_num_threads",
     "get_num_interop_threads", "_get_warnAlways", "_get_privateuse1_backend_name",
 ):
     _found = getattr(torch._C, _name, None)
