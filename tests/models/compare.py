@@ -55,7 +55,7 @@ def tensor_bits(tensor: torch.Tensor) -> torch.Tensor:
     """The bytes of the elements of `tensor`, in order; of a quantised one, of its integers."""
     if tensor.is_quantized:
         tensor = tensor.int_repr()
-    return tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
+    return tensor.detach().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
 
 
 class Bijection:
@@ -306,9 +306,14 @@ def base_iter(value: Any) -> Iterator[Any]:
 
 def instance_dict(value: Any) -> dict[str, Any]:
     try:
-        return object.__getattribute__(value, "__dict__")
+        found = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return {}
+    return {name: kept for name, kept in found.items() if name != LEFT_BY_COMPILERS} if LEFT_BY_COMPILERS in found else found
+
+
+LEFT_BY_COMPILERS = "_dynamo_propagated_dynamic_indices"
+"""what AOTAutograd writes to the tensors that a graph of symbolic sizes gives (README, "Where eager is not the truth")"""
 
 
 def has_hidden_state(kind: type, slots: int) -> bool:

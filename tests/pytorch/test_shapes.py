@@ -151,3 +151,20 @@ def test_symbols_of_one_trace_are_not_those_of_another():
         shape = hand.attribute(hand.nodes["x"], "shape").body.items
         answers.append(hand.operate(">", shape[0], 5).value)
     assert answers == [True, False]
+
+
+@pytest.mark.parametrize("divided", [lambda n: 7 % n, lambda n: 7 // n, lambda n: divmod(7, n)], ids=["%", "//", "divmod"])
+def test_a_symbolic_size_that_is_zero_divides_nothing(divided):
+    """The program's own handler gets the ZeroDivisionError, and other sizes have no part in it."""
+
+    def tail(x, n):
+        try:
+            return x[n:] + 1, divided(x[n:].shape[0])
+        except ZeroDivisionError as error:
+            return x, str(error)
+
+    compiled = frameloom.compile(tail, backend="eager")
+    for n in (1, 2, 3, 5, 4, 5, 1):
+        expected, found = tail(torch.ones(5), n), compiled(torch.ones(5), n)
+        assert torch.equal(found[0], expected[0]) and found[1] == expected[1]
+    assert not frameloom.stats().eager and frameloom.stats().graphs == 3

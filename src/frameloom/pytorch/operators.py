@@ -252,7 +252,7 @@ def _on_sizes(state: State, name: str, operands: list[Value]) -> Any:
     numbers = [number_of(state, value) for value in operands]
     plain = name.removesuffix("=") if name in IN_PLACE else name
     function = SIZE_ARITHMETIC.get(plain)
-    if function is not None and _all_known(numbers):
+    if function is not None and _all_known(numbers) and not (plain in DIVISIONS and _is_zero(numbers[1])):
         return _computed(state, function, operands, function(*numbers))
     comparison = COMPARISONS.get(name)
     if comparison is not None and _all_known(numbers):
@@ -266,6 +266,17 @@ SIZE_ARITHMETIC: dict[str, Callable] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
     "unary -": operator.neg, "unary +": operator.pos, "unary abs": operator.abs,
 }
+
+
+DIVISIONS = frozenset({"//", "%"})
+
+
+def _is_zero(divisor: Any) -> bool:
+    """Whether a number is 0 in this call, which is guarded; one that follows from data is taken not to be."""
+    try:
+        return bool(divisor == 0)
+    except GuardOnDataDependentSymNode:
+        return False
 
 
 def _compared(state: State, function: Callable, operands: list[Value], answer: Any) -> Value:
