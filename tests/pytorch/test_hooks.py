@@ -1,11 +1,13 @@
 """Hooks on tensors and modules: registered before, inside and after capture, removed, with state of their own."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, Callable
 
 import pytest
 import torch
 from torch import nn
+from torch.utils._pytree import tree_leaves
 
 import frameloom
 from frameloom.pytorch.backends.registry import find_backend
@@ -253,3 +255,83 @@ def test_on_modules(kind: str, backend: str) -> None:
     found, expected = run(frameloom.compile(backend=backend)), run(lambda model: model)
     assert found[1] == expected[1]
     assert all(torch.equal(one, other) for one, other in zip(found[0], expected[0], strict=True))
+
+
+class Pair(nn.Module):
+    """Two tensors in, a tuple of three things out; one input has no gradient."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor, *, scale: float = 1.0) -> tuple:
+        return x * self.weight * scale, y, "text"
+
+
+class Around(nn.Module):
+    """Hooks around several modules, one of them called twice."""
+
+    def __init__(self, sees: Callable) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.pair = Pair()
+        self.layer.register_full_backward_hook(lambda module, of_input, of_output: sees("layer", of_input, of_output))
+        self.layer.register_full_backward_hook(lambda module, of_input, of_output: of_input[0] if of_input[0] is None else (of_input[0] * 2,))
+        self.layer.register_full_backward_pre_hook(lambda module, of_output: sees("before the layer", of_output))
+        self.pair.register_full_backward_hook(lambda module, of_input, of_output: sees("pair", of_input, of_output))
+        self.register_full_backward_hook(self.counted)
+        self.calls = 0
+
+    def counted(self, module: nn.Module, of_input: tuple, of_output: tuple) -> None:
+        self.calls += 1
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        a, b, _ = self.pair(self.layer(x), y, scale=2.0)
+        return self.layer(a).sin() + b
+
+
+class BrokenInside(Around):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        frameloom.graph_break()
+        return super().forward(x, y)
+
+
+class DerivedInside(Around):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        result = super().forward(x, y)
+        return result + torch.autograd.grad(result.sum(), x, create_graph=True)[0]
+
+
+def around(cls: type, wrap: Callable, graded: bool) -> list:
+    seen: list = []
+    torch.manual_seed(0)
+    model = cls(lambda name, *gradients: seen.append((name, [[g if g is None else g.clone() for g in part] for part in gradients])))
+    called = wrap(model)
+    shown: list = []
+    for number in range(3):
+        x, y = torch.arange(3.0).requires_grad_(graded), torch.ones(3) * number
+        if number == 2:
+            for handles in (model.layer._backward_hooks, model._backward_hooks):
+                handles.clear()
+        result = called(x, y)
+        result.sum().backward()
+        shown += [result.detach(), x.grad, model.calls]
+    return tree_leaves([shown, [p.grad for p in model.parameters()], seen])
+
+
+@pytest.mark.parametrize(
+    ("cls", "backend", "graded"),
+    [
+        *[(cls, backend, graded) for cls in (Around, BrokenInside) for backend in ("eager", "aot_eager") for graded in (False, True)],
+        (DerivedInside, "eager", True),
+    ],
+)
+def test_around_modules(cls: type, backend: str, graded: bool) -> None:
+    """Where no input requires grad, torch warns in the backward pass.  AOTAutograd has no second derivatives."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = around(cls, lambda model: model, graded)
+        found = around(cls, lambda model: frameloom.compile(model, backend=backend), graded)
+    assert len(found) == len(expected)
+    assert all(torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b for a, b in zip(found, expected))
+    assert bool(frameloom.stats().breaks) is not (cls is Around and backend == "eager")

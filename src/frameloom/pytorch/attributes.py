@@ -8,7 +8,7 @@ from typing import Any, Callable
 import torch
 
 from frameloom.interpreter.operators import binary
-from frameloom.pytorch import aliases, gradients, inputs, own_code, record, results
+from frameloom.pytorch import aliases, grad_functions, gradients, inputs, own_code, record, results
 from frameloom.pytorch.facts import SizeFact, TensorFact
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
@@ -120,6 +120,10 @@ def _grad_fn(state: State, node: Node) -> Value:
             return NONE
     elif not node.fact.requires_grad or node.fact.is_leaf:
         return NONE
+    else:
+        found = grad_functions.behind(state, node)
+        if found is not None:
+            return found
     raise GraphBreak("FL308", "grad_fn of a tensor is read")
 
 

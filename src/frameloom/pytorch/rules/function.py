@@ -11,11 +11,13 @@ import functools
 from typing import Any
 
 import torch
+from torch.nn.modules._functions import BackwardHookFunction
 
 from frameloom.interpreter.attributes import get_attribute
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import rule
-from frameloom.pytorch import application, attributes, modes, record
+from frameloom.pytorch import application, attributes, grad_functions, modes, record
+from frameloom.pytorch.applied import Applied
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.state import State
 from frameloom.symbolic.layouts import tuple_
@@ -88,6 +90,9 @@ def _apply(m: Machine, cls: Value, *args: Value, **kwargs: Value) -> Value:
         raise GraphBreak("FL301", "an autograd.Function inside a function that an operation of torch is given")
     if kwargs:
         raise GraphBreak("FL301", "autograd.Function.apply with keyword arguments")
+    if cls.real is not None and m.observe.known(cls) is BackwardHookFunction and state.grad:
+        grad_functions.require_hooks(state)
+        return record.apply(state, Applied(BackwardHookFunction), list(args), {}, exact=True)
     if state.grad and any(_requires_grad(value) for value in args):
         return application.apply(m, cls, args, functools.partial(_both_ways, m, cls, args))
     before = state.grad

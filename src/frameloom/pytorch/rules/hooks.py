@@ -1,4 +1,9 @@
-"""Hooks on tensors: `register_hook`, `register_post_accumulate_grad_hook`, `retain_grad`, and the handles that remove hooks."""
+"""Hooks on tensors: `register_hook`, `register_post_accumulate_grad_hook`, `retain_grad`, and the handles that remove hooks; and those that
+modules put around their calls.
+
+A module with backward hooks hands its tensors through a function of autograd of torch's, and puts its hooks on that: torch's own Python,
+which is inlined in graphs that run as they are.  The function is an operation, and `grad_fn` of its results an object behind the graph.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +15,10 @@ from torch.utils.hooks import RemovableHandle
 from frameloom.interpreter.attributes import OWN_NAMES
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import rule
-from frameloom.pytorch import attributes, hooks
+from frameloom.pytorch import attributes, grad_functions, hooks
 from frameloom.pytorch.facts import TensorFact
 from frameloom.symbolic.signals import GraphBreak
-from frameloom.symbolic.values import NONE, Node, Value
+from frameloom.symbolic.values import NONE, Const, Node, Value
 
 OWN_NAMES[RemovableHandle] = frozenset({"hooks_dict_ref", "id", "extra_dict_ref"})
 
@@ -60,3 +65,32 @@ def _remove(m: Machine, self: Value) -> Value:
         return NotImplemented
     hooks.remove(m.session.torch, self)
     return NONE
+
+
+FUNCTION = torch.nn.modules._functions.BackwardHookFunction
+BEHIND = FUNCTION._backward_cls
+OWN_NAMES[BEHIND] = frozenset()
+
+
+@rule(torch.utils.hooks.BackwardHook, torch.utils.hooks.BackwardHook.setup_input_hook, torch.utils.hooks.BackwardHook.setup_output_hook)
+def _around_a_module(m: Machine, *args: Value) -> Any:
+    grad_functions.require_hooks(m.session.torch)
+    return NotImplemented
+
+
+@hooks.registers
+def put_hook_on_function(function: Any, hook: Any) -> RemovableHandle:
+    """Called by compiled code."""
+    return function.register_hook(hook)
+
+
+@rule(torch._C._FunctionBase.register_hook)
+def _register_on_function(m: Machine, self: Value, hook: Value) -> Value:
+    if type(self) is not Node or self.target is not grad_functions.function_of:
+        return NotImplemented
+    return m.session.record(put_hook_on_function, (self, hook), {}, RemovableHandle, None, tape="host")
+
+
+@rule(torch._C._FunctionBase.name)
+def _name_of_function(m: Machine, self: Value) -> Value:
+    return Const(BEHIND.__name__) if type(self) is Node and self.target is grad_functions.function_of else NotImplemented

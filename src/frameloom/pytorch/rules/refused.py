@@ -101,11 +101,6 @@ def _asks_for_groups() -> tuple:
 
 
 refuse("FL313", "a function is made into TorchScript", torch.jit.script, torch.jit.trace, torch.jit.trace_module, torch.jit.freeze)
-refuse(
-    "FL316", "a backward hook is put around a module's call", torch.utils.hooks.BackwardHook,
-    torch.utils.hooks.BackwardHook.setup_input_hook, torch.utils.hooks.BackwardHook.setup_output_hook,
-)
-
 refuse_module("FL301", "torch.nn.modules._functions")
 refuse_module("FL303", "torch._functorch", "torch._vmap_internals", but=(torch.func.functional_call, *transforms.INLINED))
 refuse_module("FL304", "numpy")
