@@ -27,7 +27,7 @@ def whole(function: Callable, *makers: Callable, calls: int = 2, state: Callable
     assert not found, f"{function.__name__} breaks with {found}"
     roots = [capture for capture in compiler.captures if capture.trace.program.code is function.__code__]
     assert len(roots) == 1, f"{function.__name__} is captured {len(roots)} times"
-    raised = outcome(function, makers, state)[1][0][1][0] == ("str", "raised")
+    raised = outcome(function, makers, state)[0][1][0][1][0] == ("str", "raised")
     assert raised == (type(roots[0].trace.exit) is Break), f"the trace of {function.__name__} ends otherwise"
     return compiler
 
@@ -52,13 +52,15 @@ def compared(function: Callable, makers: tuple, calls: int, state: Callable) -> 
 
 
 def outcome(function: Callable, makers: tuple, state: Callable) -> tuple:
-    """The picture of a call's result or exception, of its arguments afterwards, and of the state."""
+    """A picture of a call's result or exception, of its arguments afterwards, and of the state.  The state is taken last: to look at
+    an OrderedDict asks its keys."""
     arguments = [make() for make in makers]
     try:
         result = ("returned", function(*arguments))
     except Exception as error:
         result = ("raised", error)
-    return picture((result, arguments, state()), {})
+    seen: dict[int, tuple[int, Any]] = {}
+    return picture((result, arguments), seen), picture(state(), seen)
 
 
 def reasons(compiler: Compiled) -> list[str]:
@@ -71,14 +73,15 @@ def reasons(compiler: Compiled) -> list[str]:
 # -- pictures --------------------------------------------------------------------------------------------------------
 
 
-def picture(value: Any, seen: dict[int, int]) -> Any:
-    """What a value is, in comparable form: classes, contents, and which parts are one object."""
+def picture(value: Any, seen: dict[int, tuple[int, Any]]) -> Any:
+    """What a value is, in comparable form: classes, contents, and which parts are one object.  `seen` keeps what has a number, so that
+    no other object gets its address."""
     cls = type(value)
     if cls in (int, str, float, bool, bytes, complex, type(None)) or isinstance(value, types.ModuleType) or _is_lasting(value):
         return (cls.__name__, value)
     if id(value) in seen:
-        return ("again", seen[id(value)])
-    seen[id(value)] = len(seen)
+        return ("again", seen[id(value)][0])
+    seen[id(value)] = (len(seen), value)
     if len(seen) > 400:
         return cls.__qualname__
     for base, parts in PARTS.items():
@@ -136,8 +139,8 @@ PARTS: dict[type, Callable] = {
     type: _of_class,
     tuple: list,
     list: list,
-    set: sorted,
-    dict: lambda value: [part for item in value.items() for part in item] + [getattr(value, "__dict__", {})],
+    set: lambda value: sorted(value, key=lambda member: repr(picture(member, {}))),
+    dict: lambda value: [*(part for item in value.items() for part in item), getattr(value, "__dict__", None)],
     types.MappingProxyType: lambda value: [dict(value)],
     types.FunctionType: _of_function,
     types.MethodType: lambda value: [value.__func__, value.__self__],

@@ -599,7 +599,7 @@ def listed():
         ("FL104", opened),
         ("FL113", reference_made),
         ("FL110", locked),
-        ("FL108", listed),
+        ("FL101", listed),
     ],
 )
 def test_refused(kind, function):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections import OrderedDict
 from typing import Any, Iterator
 
 from frameloom.interpreter.addresses import tell_apart, tell_node_apart
@@ -104,10 +105,15 @@ def _met(m: Machine, holder: Any, key: Value, hashed: int, new: Any) -> Any:
     materialise(m, holder)
     if not isinstance(new, Hashed) and new in body.known:
         return new
-    for other in list(body.known):
+    near = [other for other in body.known if _hash_of(other, new) == hashed]
+    if len(near) > 1 and (body.removals or body.real is not None):
+        raise GraphBreak("FL507", f"{len(near)} keys with one hash, asked in an order that follows from what was removed before")
+    for other in near:
         value = other.value if isinstance(other, Hashed) else _key_value(body, other)
-        if _hash_of(other, new) == hashed and (value is key or equal(m, value, key)):
+        if value is key or equal(m, value, key):
             return other
+    if near and issubclass(holder.cls, OrderedDict):
+        raise GraphBreak("FL507", "a key that an OrderedDict asks again for the place of another one")
     return new
 
 
