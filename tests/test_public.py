@@ -11,7 +11,8 @@ import pytest
 
 NAMES = {
     "allow_in_graph", "assume_constant_result", "compile", "config", "disable", "errors", "explain", "graph_break",
-    "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic", "register_backend", "reset", "set_stance", "stats",
+    "is_compiling", "list_backends", "mark_dynamic", "mark_static", "mark_static_address",
+    "mark_unbacked", "maybe_mark_dynamic", "register_backend", "reset", "set_stance", "stats",
 }
 IMPORT_SECONDS = 0.15
 
@@ -39,7 +40,7 @@ def test_compile_takes_what_it_should() -> None:
     parameters = inspect.signature(frameloom.compile).parameters
     defaults = {name: parameter.default for name, parameter in parameters.items()}
     assert defaults == {"model": None, "fullgraph": False, "dynamic": None, "backend": "inductor", "mode": None,
-                        "options": None, "disable": False}
+                        "options": None, "disable": False, "dynamic_shapes": None}
     assert [name for name, parameter in parameters.items() if parameter.kind is not parameter.KEYWORD_ONLY] == ["model"]
 
 

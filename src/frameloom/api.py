@@ -23,7 +23,8 @@ class Options:
     """The keyword arguments of `compile`; calling it compiles something with them.  It can be pickled."""
 
     def __init__(
-        self, fullgraph: bool, dynamic: bool | None, backend: Any, mode: str | None, options: Mapping[str, Any] | None, disable: bool
+        self, fullgraph: bool, dynamic: bool | None, backend: Any, mode: str | None, options: Mapping[str, Any] | None, disable: bool,
+        dynamic_shapes: Mapping[str, Any] | None = None,
     ) -> None:
         self.fullgraph = fullgraph
         self.dynamic = dynamic
@@ -31,6 +32,7 @@ class Options:
         self.mode = mode
         self.options = options
         self.disable = disable
+        self.dynamic_shapes = dynamic_shapes
         self._check()
 
     def _check(self) -> None:
@@ -45,6 +47,12 @@ class Options:
             raise WrongOption(f"options is a dict or None, not {type(self.options).__qualname__}")
         if self.mode is not None and self.options is not None:
             raise WrongOption("mode and options are two ways to set the same things: give one of them")
+        if self.dynamic_shapes is not None:
+            from frameloom.compile import declarations
+
+            declarations.check(self.dynamic_shapes)
+            if self.dynamic is not None:
+                raise WrongOption("dynamic speaks of all sizes, and dynamic_shapes of some: give one of them")
 
     def __call__(self, target: Any) -> Any:
         """`target`, compiled."""
@@ -64,9 +72,10 @@ class Options:
             callables.note_disabled(target)
             return callables.wrap(target, None)
         callables.root_code(target)
-        return callables.compiled(target, self._settings(on_capture))
+        return callables.compiled(target, self._settings(target, on_capture))
 
-    def _settings(self, on_capture: Any) -> Any:
+    def _settings(self, target: Any, on_capture: Any) -> Any:
+        from frameloom.compile.declarations import declared_for
         from frameloom.compile.hook import Settings
 
         _need_torch("compiling a program")
@@ -74,7 +83,8 @@ class Options:
         from frameloom.pytorch.domain import TorchDomain
 
         backend = configured_backend(self.backend, self.mode, self.options)
-        return Settings(TorchDomain(backend, self.dynamic, self.fullgraph), self.fullgraph, on_capture=on_capture)
+        declared = None if self.dynamic_shapes is None else declared_for(target, self.dynamic_shapes)
+        return Settings(TorchDomain(backend, self.dynamic, self.fullgraph), self.fullgraph, on_capture=on_capture, declared=declared)
 
 
 def compile(  # noqa: A001  the name that everybody looks for
@@ -86,6 +96,7 @@ def compile(  # noqa: A001  the name that everybody looks for
     mode: str | None = None,
     options: Mapping[str, Any] | None = None,
     disable: bool = False,
+    dynamic_shapes: Mapping[str, Any] | None = None,
 ) -> Any:
     """Compile a callable: its tensor operations run as graphs, everything else as before.
 
@@ -93,12 +104,16 @@ def compile(  # noqa: A001  the name that everybody looks for
     fullgraph: raise GraphBreakError instead of splitting the function.  dynamic: None makes a size symbolic once it has
     changed, True makes all sizes symbolic at once, False none.  backend: a name (see `list_backends`) or a callable
     `(gm, example_inputs) -> callable`.  mode, options: for the backend.  disable: run eagerly, whatever else is said.
+    dynamic_shapes: what varies, by the names of arguments, `{"x": {0: True}}`: of each dimension of a tensor, and of each number, True (it
+    varies), (least, most) (it does between these, either may be None), False (it is fixed) or None (nothing is said); a tensor has a dict by
+    dimension or a sequence, containers and objects have a dict by key or attribute name, or a sequence.  That the program fixes a size that varies is
+    an error at its line: SizeFixed, at the call.
 
     A module becomes an object of a subclass of its class that shares its `__dict__`; the original stays eager.
 
     Raises NotCompilable, UnknownBackend and WrongOption at once; BackendError and GraphBreakError at a call.
     """
-    recipe = Options(fullgraph, dynamic, backend, mode, options, disable)
+    recipe = Options(fullgraph, dynamic, backend, mode, options, disable, dynamic_shapes)
     reason = _unsupported()
     if reason is not None:
         return _eager_only(model, reason)
@@ -183,6 +198,29 @@ def mark_static(tensor: Any, dimension: int | tuple[int, ...] | list[int] | None
     marks.mark_static(tensor, dimension)
 
 
+def mark_unbacked(tensor: Any, dimension: int | tuple[int, ...] | list[int]) -> None:
+    """Make a dimension of a tensor symbolic at its first capture, and forget what it is in that call: 0 and 1 are sizes like others.
+
+    What the program asks of such a size breaks the graph (FL209), or is an error under `fullgraph=True`; what an operation takes for granted of it is
+    asserted when the graph runs.  Raises IndexError for a dimension it does not have.
+    """
+    _need_torch("mark_unbacked")
+    from frameloom.pytorch import marks
+
+    marks.mark_unbacked(tensor, dimension)
+
+
+def mark_static_address(tensor: Any, guard: bool = True) -> None:
+    """Promise backends that a tensor stays where it is in memory, as parameters do: they need not copy it.
+
+    guard: a call with a tensor at another address gets a capture of its own; without, it is the caller who sees to it.  Raises TypeError for what is no tensor.
+    """
+    _need_torch("mark_static_address")
+    from frameloom.pytorch import marks
+
+    marks.mark_static_address(tensor, guard)
+
+
 def reset() -> None:
     """Forget every capture, counter and announcement of the process.  Calls that run go on."""
     if _unsupported() is None:
@@ -228,7 +266,8 @@ def explain(function: Any, **options: Any) -> Callable[..., Explanation]:
 
     `explain(f)(*args)`; options are those of `compile`, with backend "eager" by default.  Raises what `compile` raises.
     """
-    defaults = {"fullgraph": False, "dynamic": None, "backend": "eager", "mode": None, "options": None, "disable": False}
+    defaults = {"fullgraph": False, "dynamic": None, "backend": "eager", "mode": None, "options": None, "disable": False,
+                "dynamic_shapes": None}
     unknown = sorted(options.keys() - defaults.keys())
     if unknown:
         raise WrongOption(f"explain has no option {', '.join(map(repr, unknown))}; there are {', '.join(defaults)}")

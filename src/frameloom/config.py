@@ -45,6 +45,7 @@ class Config:
     on under `fullgraph=True`.
     verify: check the code of each entry before it runs; a fault found is an internal error. Tests run with it.
     progress: tell on standard error what is being captured.
+    profile_path: a file that keeps, for other processes, which sizes and numbers were found to vary; None keeps nothing.
     report_directory: where the report of an internal error is written; None means the system's temporary directory.
 
     Raises ValueError or TypeError for a value that the setting cannot have.
@@ -63,6 +64,7 @@ class Config:
     capture_dynamic_output_shape_ops: bool = False
     verify: bool = False
     progress: bool = False
+    profile_path: str | None = None
     report_directory: str | None = None
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from frameloom.codegen.resume import ByCode
 from frameloom.compile.trace import path_of
+from frameloom.symbolic.declared import Declared
 from frameloom.symbolic.guards import Guard, let_die, others_of, text_of
 from frameloom.symbolic.layouts import REPLAYS
 from frameloom.symbolic.mortal import still_there
@@ -20,16 +21,18 @@ class CodeRecord:
     """What earlier captures of one code object found out.
 
     decisions: answers that hold for every capture.  promoted: paths of numbers that are read at run time.  fruitless: captures in
-    a row that held no operation.  again: how often it was captured because no entry fitted a call.
+    a row that held no operation.  again: how often it was captured because no entry fitted a call.  declared: what the program says of its
+    arguments.
     """
 
-    __slots__ = ("decisions", "promoted", "fruitless", "again")
+    __slots__ = ("decisions", "promoted", "fruitless", "again", "declared")
 
     def __init__(self) -> None:
         self.decisions: frozenset = frozenset()
         self.promoted: set[tuple] = set()
         self.fruitless = 0
         self.again = 0
+        self.declared: Declared | None = None
 
 
 class Records:
@@ -38,8 +41,12 @@ class Records:
     def __init__(self) -> None:
         self._known: ByCode[CodeRecord] = ByCode()
 
+    def find(self, code: types.CodeType) -> CodeRecord | None:
+        """The record of a code object, None where it has none yet."""
+        return self._known.get(code)
+
     def of(self, code: types.CodeType) -> CodeRecord:
-        """The record of a code object."""
+        """The record of a code object, a new one where it has none yet."""
         found = self._known.get(code)
         if found is None:
             found = CodeRecord()

@@ -8,6 +8,7 @@ import types
 import weakref
 from typing import Any
 
+from frameloom.compile import profile
 from frameloom.compile.hook import NOTICES, Compiler, Settings
 from frameloom.compile.locations import first_line
 from frameloom.diagnostics import events
@@ -125,4 +126,5 @@ def reset() -> None:
     """Forget every entry, record, counter and announcement."""
     for compiler in list(COMPILERS):
         compiler.reset()
+    profile.forget()
     events.reset()

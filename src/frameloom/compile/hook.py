@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from frameloom import config
 from frameloom.codegen.plan import Break
 from frameloom.codegen.resume import ByCode, origin_of, state_of, users_code
-from frameloom.compile import collector, foundations, logs, recompiles, stances
+from frameloom.compile import collector, foundations, logs, profile, recompiles, stances
 from frameloom.compile.cache import CodeRecord, Records
 from frameloom.compile.locations import caller, chain_of, first_line
 from frameloom.compile.pipeline import Capture, Refused, compile_frame
@@ -26,6 +26,7 @@ from frameloom.diagnostics.errors import FrameloomError, GraphBreakError, Intern
 from frameloom.diagnostics.failure import write_report
 from frameloom.diagnostics.reports import REFUSED, RESUMES, BreakReport
 from frameloom.native import SKIP, SKIP_BELOW, Engine
+from frameloom.symbolic.declared import Declared
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.source import Missing
 
@@ -41,12 +42,14 @@ class Settings(NamedTuple):
 
     domain: what operations are.  fullgraph: a graph break is an error.  replay: every frame gets an entry, whether it has
     operations or not, and whatever file it is of (tests of the language).  on_capture: called with each Capture.
+    declared: what the program says of the arguments of the function that it compiles.
     """
 
     domain: Domain
     fullgraph: bool = False
     replay: bool = False
     on_capture: Callable[[Capture], None] | None = None
+    declared: Declared | None = None
 
 
 class Compiler:
@@ -91,7 +94,7 @@ class Compiler:
         answer = ANSWERS.get(verdict(function, code, self._asked_for(code)))
         if answer is not None:
             return answer
-        record = self.records.of(code)
+        record = self._record_of(code)
         try:
             if self._is_unfit(code):
                 return None
@@ -131,6 +134,16 @@ class Compiler:
         """Whether the code goes on behind a break that a trace made because it was too long: another one would be too."""
         return state_of(code) is not None and self.endless.get(users_code(code)) is True
 
+    def _record_of(self, code: types.CodeType) -> CodeRecord:
+        """What is known of a code object: what was declared, what this process has found out, and what earlier ones have."""
+        record = self.records.find(code)
+        if record is None:
+            record = self.records.of(code)
+            if self.roots.get(users_code(code)) is True:
+                record.declared = self.settings.declared
+            profile.restore(record, code, self.settings.domain)
+        return record
+
     # -- stages ----------------------------------------------------------------------------------------------------
     def _learn(
         self, function: types.FunctionType, code: types.CodeType, arguments: tuple, misses: tuple, record: CodeRecord
@@ -153,6 +166,7 @@ class Compiler:
             events.recompile(report)
         record.again += 1
         self.again += 1
+        profile.keep(record, code, self.settings.domain)
         return True
 
     def _may_recompile(self, code: types.CodeType) -> bool:

@@ -104,7 +104,7 @@ def _trace(function: types.FunctionType, code: types.CodeType, arguments: tuple,
     """Trace until no question is left that must be settled by beginning again."""
     while True:
         try:
-            return trace(function, code, arguments, domain, record.decisions, record.promoted)
+            return trace(function, code, arguments, domain, record.decisions, record.promoted, record.declared)
         except RestartCapture as restart:
             _settle(restart, code, record)
 

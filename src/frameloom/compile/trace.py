@@ -23,6 +23,7 @@ from frameloom.interpreter.iteration import dies_quietly, would_run_code
 from frameloom.interpreter.loop import run
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.exceptions import Traceback
+from frameloom.symbolic.declared import Declared
 from frameloom.symbolic.layouts import layout_of
 from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.layouts.generator import GeneratorBody
@@ -62,16 +63,18 @@ def _in_prologue(state: FrameState) -> bool:
 
 
 def trace(
-    function: types.FunctionType, code: types.CodeType, arguments: tuple, domain: Any, decisions: frozenset, promoted: Iterable[tuple]
+    function: types.FunctionType, code: types.CodeType, arguments: tuple, domain: Any, decisions: frozenset, promoted: Iterable[tuple],
+    declared: Declared | None = None,
 ) -> Trace:
     """Run a call of `function` symbolically.
 
     `decisions` are answers that earlier tries of this capture, or earlier captures, settled; `promoted` are paths of numbers
-    that are read at run time.  Raises RestartCapture, and RecursionError where the stack is too short for the root alone.
+    that are read at run time; `declared` is what the program says of the arguments.  Raises RestartCapture, and RecursionError where the stack is too short for the root alone.
     """
     session = Session(domain, decisions)
     session.machine = Machine(session)
     session.ambient = sys.exception()
+    session.declared = declared
     session.observe.promoted = frozenset(source_at(session, path) for path in promoted)
     try:
         return _traced(session, function, code, arguments, domain)

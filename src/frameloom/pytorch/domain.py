@@ -134,5 +134,11 @@ class TorchDomain(Domain):
         """What else the next capture should take as varying because something of this call did."""
         return shapes.likely(guard.source, guard.payload, scope)
 
+    def kept(self, decision: Any) -> list | None:
+        return shapes.kept(decision)
+
+    def restored(self, kept: list) -> Any:
+        return shapes.restored(kept)
+
     def finish(self, session: Any, outputs: list[Node]) -> Any:
         return finish(session.torch, outputs, self.backend)

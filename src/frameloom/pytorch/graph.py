@@ -99,6 +99,8 @@ def build_module(state: State, live: list[Node], given: list[Node], outputs: lis
     taken: set[str] = set()
     for node in given:
         made[node] = graph.placeholder(unused(placeholder_name(node), taken))
+        if inputs.has_static_address(node):
+            made[node].meta["static_address"] = True
     leaf = made.__getitem__
     for node in live:
         args, kwargs = fill(node.args, leaf), fill(node.kwargs, leaf)

@@ -87,6 +87,10 @@ def is_view_is(tensor: torch.Tensor, wanted: bool) -> bool:
     return tensor._is_view() is wanted
 
 
+def address_is(tensor: torch.Tensor, wanted: int) -> bool:
+    return tensor.data_ptr() == wanted
+
+
 def grad_is_none(tensor: torch.Tensor, _: None) -> bool:
     return tensor.grad is None
 

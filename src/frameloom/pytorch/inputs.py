@@ -29,6 +29,8 @@ def tensor_input(session: Any, state: State, real: Real) -> Any:
     known = shapes.fact_of_input(state, tensor, real.source)
     payload = guards.tensor_payload(tensor, known, state.entry_grad)
     session.guard("TENSOR", real.source, payload)
+    if getattr(tensor, shapes.ADDRESS_MARK, False):
+        session.guard("CALL", real.source, (guards.address_is, tensor.data_ptr(), "address of {}"))
     node = session.record(INPUT, (), {}, cls, known, real=real)
     session.journal.append(state.inputs, node)
     session.journal.set_item(state.entry_facts, node, known)
@@ -76,6 +78,11 @@ def fake_of(state: State, node: Node) -> Any:
     if entry.symbolic:
         return state.shapes.fakes.make(entry)
     return state.shapes.fakes.mode.from_tensor(found, static_shapes=True, source=shapes.Origin(str(node.real.source)))
+
+
+def has_static_address(node: Node) -> bool:
+    """Whether the program promises that an input stays where it is in memory."""
+    return node.real is not None and hasattr(node.real.object, shapes.ADDRESS_MARK)
 
 
 def storage_key(node: Node) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import torch
 
-from frameloom.pytorch.shapes import DYNAMIC_MARK, STATIC_MARK, Mark
+from frameloom.pytorch.shapes import ADDRESS_MARK, DYNAMIC_MARK, STATIC_MARK, UNBACKED_MARK, Mark
 
 
 def mark_dynamic(tensor: torch.Tensor, dimension: int | Iterable[int], least: int | None = None, most: int | None = None) -> None:
@@ -31,9 +31,26 @@ def mark_static(tensor: torch.Tensor, dimension: int | Iterable[int] | None = No
     _mark(tensor, STATIC_MARK, range(getattr(tensor, "ndim", 0)) if dimension is None else dimension, True)
 
 
-def _mark(tensor: torch.Tensor, name: str, dimension: int | Iterable[int], mark: Mark | bool) -> None:
+def mark_unbacked(tensor: torch.Tensor, dimension: int | Iterable[int]) -> None:
+    """Make dimensions symbols without a value at the first capture."""
+    _mark(tensor, UNBACKED_MARK, dimension, True)
+
+
+def mark_static_address(tensor: torch.Tensor, guard: bool = True) -> None:
+    """Promise that the tensor stays where it is in memory, which is guarded or not."""
+    _require_tensor(tensor)
+    if type(guard) is not bool:
+        raise TypeError(f"guard is True or False, not {guard!r}")
+    setattr(tensor, ADDRESS_MARK, guard)
+
+
+def _require_tensor(tensor: object) -> None:
     if not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"dimensions are marked on a tensor, not on an object of class {type(tensor).__qualname__}")
+        raise TypeError(f"marks are put on a tensor, not on an object of class {type(tensor).__qualname__}")
+
+
+def _mark(tensor: torch.Tensor, name: str, dimension: int | Iterable[int], mark: Mark | bool) -> None:
+    _require_tensor(tensor)
     wanted = tuple(dimension) if isinstance(dimension, Iterable) else (dimension,)
     for each in wanted:
         if type(each) is not int:

@@ -8,7 +8,7 @@ questions about symbolic sizes and notes every answer; the answers become one gu
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -19,7 +19,7 @@ from torch.utils._sympy.value_ranges import ValueRanges
 
 from frameloom.codegen.written import written
 from frameloom.compile.locations import chain_of
-from frameloom.diagnostics.errors import SizeFixed
+from frameloom.diagnostics.errors import SizeFixed, WrongOption
 from frameloom.diagnostics.location import users_first
 from frameloom.interpreter.expressions import Leaf, compiled, every, plain, text_of
 from frameloom.pytorch.facts import SizeFact, TensorFact
@@ -31,6 +31,8 @@ from frameloom.symbolic.source import Missing
 
 DYNAMIC_MARK = "_frameloom_dynamic"
 STATIC_MARK = "_frameloom_static"
+UNBACKED_MARK = "_frameloom_unbacked"
+ADDRESS_MARK = "_frameloom_static_address"
 
 
 class Mark(NamedTuple):
@@ -158,6 +160,13 @@ class Shapes:
         symbol = self.environment.create_symbol(value, origin, DimDynamic.DUCK)
         return self.environment.create_symintnode(symbol, hint=value, source=origin)
 
+    def unbacked_symbol(self) -> Any:
+        """A size of which nothing is known but that it is one."""
+        number = self.environment.create_unbacked_symint()
+        self.environment.pending_fresh_unbacked_symbols.clear()
+        self.environment._constrain_range_for_size(number.node._expr)
+        return number
+
     def likely_symbol(self, value: int, dimension: int, text: str) -> Any:
         """A symbolic number for a size that has not varied yet.  Equal ones of the same dimension share a symbol, such as the batch of all
         inputs, but no others, and none with a size that did vary: a program that fixes the one would fix the other."""
@@ -193,8 +202,9 @@ class Binding(NamedTuple):
 def fact_of_input(state: Any, tensor: torch.Tensor, source: Any) -> TensorFact:
     """The fact of a real tensor, whose sizes may be symbolic."""
     known = fact_of(tensor)
-    dynamic = dynamic_dimensions(state, tensor, source)
-    if not dynamic:
+    said = marks_of(state, tensor, source)
+    dynamic = dynamic_dimensions(state, tensor, source, said)
+    if not dynamic and not said.unbacked:
         return known
     shapes = shapes_of(state)
     likely = likely_dimensions(state, source, dynamic)
@@ -202,9 +212,11 @@ def fact_of_input(state: Any, tensor: torch.Tensor, source: Any) -> TensorFact:
     for dimension in sorted(dynamic):
         size, text = tensor.size(dimension), f"{source}.size({dimension})"
         numbers[dimension] = shapes.likely_symbol(size, dimension, text) if dimension in likely else shapes.symbol(size, text)
+    for dimension in sorted(said.unbacked):
+        numbers[dimension] = shapes.unbacked_symbol()
     for dimension in dynamic:
         shapes.comes_from(numbers[dimension], tensor.size(dimension), source.child("size", dimension))
-    for dimension, mark in getattr(tensor, DYNAMIC_MARK, {}).items():
+    for dimension, mark in said.dynamic.items():
         if dimension in dynamic and mark.allows(tensor.size(dimension)):
             shapes.mark(Marked(mark, source, dimension, tensor.size(dimension), numbers[dimension]))
     strides = stride_expressions(tensor, numbers)
@@ -224,23 +236,56 @@ def shapes_of(state: Any) -> Shapes:
     return state.shapes
 
 
-def dynamic_dimensions(state: Any, tensor: torch.Tensor, source: Any) -> frozenset:
+class Said(NamedTuple):
+    """What the program says of the dimensions of a tensor: those that vary, each with its mark, those that are fixed, and those whose
+    number is not to be known."""
+
+    dynamic: Mapping[int, Mark] = {}
+    fixed: Container[int] = frozenset()
+    unbacked: frozenset = frozenset()
+
+
+NOTHING_SAID = Said()
+MARKS = (DYNAMIC_MARK, STATIC_MARK, UNBACKED_MARK)
+
+
+def marks_of(state: Any, tensor: torch.Tensor, source: Any) -> Said:
+    """What the marks on a tensor and the declarations of the function's arguments say of its dimensions.  Raises WrongOption for a
+    declaration of a dimension that the tensor does not have."""
+    declared = state.session.declared
+    marked = any(hasattr(tensor, name) for name in MARKS)
+    if FIXED in state.session.decisions or not marked and declared is None:
+        return NOTHING_SAID
+    dynamic, fixed = dict(getattr(tensor, DYNAMIC_MARK, {})), set(getattr(tensor, STATIC_MARK, {}))
+    if declared is not None:
+        try:
+            for dimension, said in declared.dimensions(source, tensor.dim()):
+                if said is False:
+                    fixed.add(dimension)
+                else:
+                    dynamic[dimension] = Mark(True, *(() if said is True else said))
+        except IndexError as error:
+            raise WrongOption(f"dynamic_shapes says something of dimension {error} of {source}, which has {tensor.dim()}") from None
+    return Said(dynamic, fixed, frozenset(getattr(tensor, UNBACKED_MARK, {})) - fixed)
+
+
+def dynamic_dimensions(state: Any, tensor: torch.Tensor, source: Any, said: Said) -> frozenset:
     """The dimensions of an input that may vary."""
     decisions = state.session.decisions
     everything = state.dynamic is True
     if FIXED in decisions:
         return frozenset()
-    if not decisions and not everything and not hasattr(tensor, DYNAMIC_MARK):
+    if not decisions and not everything and not said.dynamic:
         return frozenset()
     path = str(source)
-    marked = getattr(tensor, DYNAMIC_MARK, {})
-    fixed = getattr(tensor, STATIC_MARK, {})
+    marked, fixed = said.dynamic, said.fixed
     parameter = isinstance(tensor, torch.nn.Parameter)
     return frozenset(
         i
         for i, size in enumerate(tensor.shape)
         if size > 1
         and i not in fixed
+        and i not in said.unbacked
         and (
             i in marked and marked[i].allows(size)
             or everything and not parameter
@@ -317,6 +362,22 @@ def likely(source: Any, wanted: Any, scope: Any) -> frozenset:
         return frozenset()
     path = str(source)
     return frozenset(Likely(DynamicDimension(path, i)) for i in range(len(wanted.sizes)))
+
+
+def kept(decision: Any) -> list | None:
+    """A decision about sizes as it stands in a profile: the path, the dimension, and whether it has varied."""
+    dimension = decision.dimension if type(decision) is Likely else decision
+    if type(dimension) is not DynamicDimension or dimension.dimension is None:
+        return None
+    return [dimension.path, dimension.dimension, type(decision) is not Likely]
+
+
+def restored(found: list) -> DynamicDimension | Likely:
+    """The decision that `kept` gave these for.  Raises ValueError."""
+    if [*map(type, found)] != [str, int, bool]:
+        raise ValueError(f"no dimension: {found!r}")
+    path, dimension, varied = found
+    return DynamicDimension(path, dimension) if varied else Likely(DynamicDimension(path, dimension))
 
 
 # -- the guard --------------------------------------------------------------------------------------------------------

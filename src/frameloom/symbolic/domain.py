@@ -25,6 +25,15 @@ class Domain:
     begins_varying = False
     """Whether numbers among the arguments are read at run time from the start."""
 
+    def kept(self, decision: Any) -> list | None:
+        """A decision that `decide` or `likely` made as lists, texts and numbers, for the profile that other processes read; None where it
+        is not to be kept."""
+        return None
+
+    def restored(self, kept: list) -> Any:
+        """The decision that `kept` gave these for.  Raises ValueError or TypeError for what it cannot have given."""
+        raise ValueError(kept)
+
     def claims(self, cls: type) -> bool:
         """Whether instances of `cls` are nodes of this domain."""
         return False

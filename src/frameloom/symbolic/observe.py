@@ -87,13 +87,19 @@ class Observer:
         return kinds.kind_of(type(found), self.session.domain).constant(self, found, self.session.sources.const(found))
 
     def atom(self, found: Any, source: Source) -> Value:
-        if type(found) in (int, float) and (source in self.promoted or self._begins_varying(source)):
+        if type(found) in (int, float) and self._varies(source):
             return self.promote(found, source)
         self.session.guard("EQUAL", source, found)
         return Const(found, source if kinds.has_equals(found) else None)
 
-    def _begins_varying(self, source: Source) -> bool:
-        return self.session.domain.begins_varying and source.base is None and source.step == "local"
+    def _varies(self, source: Source) -> bool:
+        """Whether a number is read at run time: the program declares it, or earlier captures found it, or all arguments are taken to vary."""
+        declared = self.session.declared
+        if declared is not None:
+            answer = declared.number(source)
+            if answer is not None:
+                return answer
+        return source in self.promoted or self.session.domain.begins_varying and source.base is None and source.step == "local"
 
     def promote(self, found: Any, source: Source) -> Node:
         """A number that is read at run time instead of being guarded by value."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from frameloom import config
+from frameloom.symbolic.declared import Declared
 from frameloom.symbolic.displaced import require_quiet
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.graph import Operation
@@ -33,6 +34,7 @@ class Session:
         self.journal = Journal()
         self.domain = domain
         self.decisions = decisions
+        self.declared: Declared | None = None  # what the program says of the arguments of the root function
         self.sources = Sources()
         self.guards: dict[tuple, Guard] = {}
         self.nodes: list[Node] = []
