@@ -191,10 +191,15 @@ class Compiler:
         """Draw what follows from every guard that failed in the entry that was tried first."""
         domain = self.settings.domain
         decided: frozenset = frozenset()
-        for other in recompiles.all_misses(misses, scope, domain.decides | {"EQUAL"}):
-            if other.guard.check != "EQUAL":
+        for other in recompiles.all_misses(misses, scope, domain.decides | {"EQUAL", "LENGTH"}):
+            if other.guard.check in domain.decides:
                 decided |= domain.decide(other.guard, other.found)
-            elif domain.varies and is_drawn(other):
+            elif not domain.varies:
+                continue
+            elif other.guard.check == "LENGTH":
+                if recompiles.only_counts(other, misses):
+                    record.promoted.add((*path_of(other.guard.source), ("length", None)))
+            elif is_drawn(other):
                 record.promoted.add(path_of(other.guard.source))
         if decided:
             record.decisions = record.decisions.union(

@@ -15,6 +15,7 @@ import os
 import sys
 import tempfile
 import types
+from collections.abc import Mapping
 from typing import Any
 
 from frameloom import config
@@ -186,13 +187,15 @@ def _key_kept(key: Any) -> list | None:
 
 def _path_restored(kept: list) -> tuple:
     """The path that was kept so.  Raises ValueError for one that leads nowhere here."""
-    return tuple([(_checked(step), _key_restored(*key)) for step, key in kept])
+    root, *steps = kept
+    return (_step_restored(root, ROOTS), *[_step_restored(step, STEPS) for step in steps])
 
 
-def _checked(step: Any) -> str:
-    if type(step) is not str or step not in ROOTS and step not in STEPS:
+def _step_restored(kept: list, among: Mapping[str, Any]) -> tuple:
+    step, key = kept
+    if type(step) is not str or step not in among:
         raise ValueError(f"no step {step!r}")
-    return step
+    return step, _key_restored(*key)
 
 
 def _key_restored(kind: Any, key: Any) -> Any:

@@ -87,13 +87,24 @@ def all_misses(misses: tuple, scope: Scope, checks: frozenset[str]) -> Iterator[
         for index, guard in enumerate(info.guards):
             if _is_or_lies_behind(guard.source, unlike) or guard._replace(payload=still_there(guard.payload)).holds(scope):
                 continue
-            if guard.check not in checks:
+            if guard.check not in checks or guard.check == "LENGTH":
                 unlike.add(guard.source)
+            if guard.check not in checks:
                 continue
             try:
                 yield Miss(guard, guard.source.read(scope), info.text(index))
             except Missing:
                 continue
+
+
+def only_counts(miss: Miss, misses: tuple) -> bool:
+    """Whether the entry that was tried first asked nothing of a list but its length."""
+    if type(miss.guard.payload) is not int or not stands_on(miss.found, list):
+        return False
+    source = miss.guard.source
+    return not any(
+        guard.source is not source and _is_or_lies_behind(guard.source, {source}) for entry, _ in misses[:1] for guard in entry.info.guards
+    )
 
 
 def _is_or_lies_behind(source: Source | None, others: set[Source]) -> bool:

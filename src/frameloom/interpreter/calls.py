@@ -165,7 +165,7 @@ def call_known(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value
         result = _by_rule(m, target, rule, args, kwargs, link)
         if result is not NotImplemented:
             return result
-        settled = settled_numbers(m, args)
+        settled = None if m.domain.records(target) else settled_numbers(m, args)  # the domain knows what it takes
         if settled is not None:
             return call_known(m, fn, settled, kwargs, link)
     made = POLYFILLS.get(target)

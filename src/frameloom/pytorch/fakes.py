@@ -37,6 +37,7 @@ from frameloom.pytorch.outcomes import (
     TensorResult,
 )
 from frameloom.pytorch.sizes import lift_size
+from frameloom.pytorch.symbolic_forms import FORMS
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Node
 
@@ -202,7 +203,7 @@ class Run:
         # Kernels written in C++ alone take no symbolic sizes; their Python forms do.
         forms = enable_python_dispatcher() if self.call.symbolic else contextlib.nullcontext()
         with quiet(), forms, casting(casts), autograd_mode(grad, inference), self.fakes.mode, watch:
-            result = guarded_call(function, args, kwargs)
+            result = guarded_call(FORMS.get(function, function) if self.call.symbolic else function, args, kwargs)
         return self._outcome(result, watch)
 
     def _outcome(self, result: Any, watch: Watch) -> Outcome:

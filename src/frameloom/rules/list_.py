@@ -7,7 +7,7 @@ from typing import Any
 from frameloom.interpreter.calls import class_made_by, fresh_instance
 from frameloom.interpreter.iteration import QUICK, iterate, next_item
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import COMPARE, NONEMPTY, compare, equal
+from frameloom.interpreter.operators import COMPARE, NONEMPTY, binary, compare, equal
 from frameloom.rules.define import function, methods
 from frameloom.rules.indexing import clamp, has_index, is_a, is_slice, position, repetitions, size_of, slice_of
 from frameloom.rules.words import words
@@ -171,7 +171,10 @@ def store_all(m: Machine, self: Obj, new_items: list[Value]) -> None:
 
 @method("__len__")
 def length(m: Machine, self: Obj, /) -> Value:
-    return Const(list_.length(m.session, self.body))
+    varying = list_.varying_length(m.session, self.body)
+    if varying is None:
+        return Const(list_.length(m.session, self.body))
+    return binary(m, "+", varying, Const(len(self.body.tail))) if self.body.tail else varying
 
 
 NONEMPTY[list.__len__] = lambda m, self: list_.is_nonempty(m.session, self.body)

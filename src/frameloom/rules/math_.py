@@ -10,7 +10,7 @@ from typing import Any, Callable, NamedTuple
 from frameloom.interpreter.expressions import computes
 from frameloom.interpreter.iteration import unpack
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.operators import _call_slot, binary, host, is_graph
+from frameloom.interpreter.operators import _call_slot, binary, compare, host, is_graph, unary
 from frameloom.interpreter.promoted import within
 from frameloom.interpreter.registry import RULES
 from frameloom.rules.define import function
@@ -62,6 +62,8 @@ def _of_domain(m: Machine, target: Callable, args: tuple[Value, ...]) -> Value |
         return None if found is NOT_HANDLED else found
     if any(arg.cls not in (int, float) for arg in args):
         return None
+    if target in PREDICATES and len(args) == 1 and args[0].cls is float:
+        return PREDICATES[target](m, args[0])
     if target in WHOLE and all(arg.cls is int for arg in args):
         return m.session.record(target, tuple(args), {}, int, None, tape="host")
     if target in FLOATS and all(arg.cls is float or within(m, arg) for arg in args):
@@ -79,6 +81,13 @@ class Within(NamedTuple):
     most: float
     gives: type = float
 
+
+PREDICATES: dict[Callable, Callable[[Machine, Value], Value]] = {
+    math.isnan: lambda m, number: compare(m, "!=", number, number),
+    math.isinf: lambda m, number: compare(m, "==", unary(m, "abs", number), Const(math.inf)),
+    math.isfinite: lambda m, number: compare(m, "<", unary(m, "abs", number), Const(math.inf)),
+}
+"""Questions about a float, as comparisons that say the same."""
 
 ROUNDING = frozenset({math.floor, math.ceil, math.trunc})
 """Functions that give a whole number itself."""

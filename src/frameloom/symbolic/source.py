@@ -272,6 +272,12 @@ def _sequence_item(base: Any, index: int) -> Any:
         raise Missing(index) from error
 
 
+def _list_length(base: Any, _: Any = None) -> int:
+    if not isinstance(base, list):
+        raise Missing
+    return list.__len__(base)
+
+
 def _deque_item(base: deque, index: int) -> Any:
     try:
         return deque.__getitem__(base, index)
@@ -329,6 +335,10 @@ def _emit_call(function: Callable, *fixed: Any) -> Callable[[Any, Any], None]:
         out.call_constant_under(function, key)
 
     return emit
+
+
+def _emit_call_alone(function: Callable) -> Callable[[Any, Any], None]:
+    return lambda out, _: out.call_constant_under(function)
 
 
 def _emit_type(out: Any, _: Any) -> None:
@@ -390,6 +400,7 @@ STEPS: dict[str, Step] = {
         lambda base, _: f"{base}.__dict__",
     ),
     # Storage of lists and tuples, whatever a subclass's __getitem__ says.
+    "length": Step(_list_length, _emit_call_alone(_list_length), lambda base, _: f"len({base})"),
     "item": Step(_sequence_item, _emit_call(_sequence_item), lambda base, k: f"{base}[{literal(k)}]"),
     "deque_item": Step(_deque_item, _emit_call(_deque_item), lambda base, k: f"{base}[{literal(k)}]"),
     "dict_item": Step(_dict_item, _emit_call(_dict_item), lambda base, k: f"{base}[{literal(k)}]"),

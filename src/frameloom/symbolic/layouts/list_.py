@@ -61,6 +61,14 @@ def length(session: Any, body: ListBody) -> int:
     return len(materialise(session, body))
 
 
+def varying_length(session: Any, body: ListBody) -> Value | None:
+    """The number of items of a real list that was not looked at, read at run time; None where earlier captures did not find that it varies."""
+    if body.items is not None:
+        return None
+    source = body.real.source.child("length")
+    return session.observe.promote(list.__len__(body.real.object), source) if source in session.observe.promoted else None
+
+
 def early(session: Any, body: ListBody, index: int) -> Value | None:
     """An item of a real list that was not looked at: that the list reaches so far is all that is observed.  None where the
     item is not there, or is one that the trace put there."""
