@@ -15,7 +15,7 @@ PAGE = pathlib.Path(__file__).parent.parent / "docs" / "dynamic_shapes.md"
 @pytest.mark.torch
 def test_the_programs_run(tmp_path) -> None:
     programs = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(programs) == 6
+    assert len(programs) == 8
     path = tmp_path / "page.py"  # a file, so that messages have lines to show
     path.write_text("\n".join(programs))
     ran = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)

@@ -180,7 +180,7 @@ def changed(draw: Any, described: tuple) -> tuple:
 INDICES = (0, 1, 2, -1)
 NAMES = ("a", "b", "c")
 TAKEN: dict[type, list[tuple[str, Any]]] = {
-    list: [("item", index) for index in INDICES],
+    list: [*[("item", index) for index in INDICES], ("length", None)],
     tuple: [("item", index) for index in INDICES],
     collections.deque: [("deque_item", index) for index in INDICES],
     dict: [*[("dict_item", key) for key in (*NAMES, 1, True)], *[(step, i) for i in (0, 1, 2) for step in ("dict_key", "dict_value")]],
@@ -332,6 +332,7 @@ EVERY = [
     ("item", 0, ("list", (("fresh",),)), ("list", ())),
     ("item", 1, ("tuple", (("fresh",), ("fresh",))), ("tuple", (("fresh",),))),
     ("item", 0, ("list plus", (("fresh",),)), ("list plus", ())),
+    ("length", None, ("list plus", (("fresh",),)), None),
     ("deque_item", 0, ("deque", (("fresh",),)), ("deque", ())),
     ("dict_item", "a", ("dict", (("a", ("fresh",)),)), ("dict", ())),
     ("dict_item", "a", ("dict plus", (("a", ("fresh",)),)), ("dict plus", ())),
