@@ -17,6 +17,7 @@ import frameloom.pytorch.rules.constants  # noqa: F401
 import frameloom.pytorch.rules.control_flow  # noqa: F401
 import frameloom.pytorch.rules.data_dependent  # noqa: F401
 import frameloom.pytorch.rules.derivatives  # noqa: F401
+import frameloom.pytorch.rules.forward_mode  # noqa: F401
 import frameloom.pytorch.rules.function  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
 import frameloom.pytorch.rules.hooks  # noqa: F401
@@ -33,7 +34,7 @@ import frameloom.pytorch.rules.tracing  # noqa: F401
 import frameloom.pytorch.rules.transforms  # noqa: F401
 import frameloom.pytorch.rules.whole  # noqa: F401
 from frameloom import config
-from frameloom.pytorch import attributes, autocast, inputs, modes, operations, operators, record, shapes
+from frameloom.pytorch import attributes, autocast, dual, inputs, modes, operations, operators, own_code, record, shapes
 from frameloom.pytorch.additions import AT_THE_END, CONSTANT_CLASSES
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.graph import finish
@@ -93,6 +94,8 @@ class TorchDomain(Domain):
         settings = config.current()
         session.torch.scalars = self.whole or settings.capture_scalar_outputs
         session.torch.data_shapes = self.whole or settings.capture_dynamic_output_shape_ops
+        if dual.is_entered():
+            own_code.insist(session.torch)
         modes.begin(session.torch)
         autocast.begin(session.torch)
 

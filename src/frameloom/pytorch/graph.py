@@ -15,7 +15,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
 from frameloom.interpreter.expressions import SYMBOLS
-from frameloom.pytorch import autocast, guards, inputs, own_code, settings, shapes, unbacked
+from frameloom.pytorch import autocast, dual, guards, inputs, own_code, settings, shapes, unbacked
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.eager import eager
 from frameloom.pytorch.backends.registry import name_of
@@ -65,6 +65,8 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     shapes.add_guard(state.session, state)  # after the backend, which may ask more about sizes
     if any(node.target in (SET_GRAD, ENTER_INFERENCE) for node in live):
         function = keeping_grad_mode(function)
+    if any(node.target is dual.ENTER for node in live):
+        function = dual.left_on_failure(function)
     if state.alarms:
         function = failing_by_alarms(function, len(outputs))
     if any(map(settings.switches, live)):

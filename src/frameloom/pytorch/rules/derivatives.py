@@ -1,23 +1,19 @@
 """`torch.autograd.grad`: an operation of graphs that run as they are, since it asks autograd how their own operations depend on each other.
 
-What it gives is told by doing all of it on fakes: the operations that the outputs come from are run again, with their history, and torch
-derives.
+What it gives is told by doing all of it on fakes (`replayed.py`).
 """
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NamedTuple
 
 import torch
 
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import rule
-from frameloom.pytorch import aliases, fakes, graph, inputs, own_code, unbacked
+from frameloom.pytorch import aliases, inputs, own_code, replayed
 from frameloom.pytorch.applied import WithBody
 from frameloom.pytorch.bodies import Operator
-from frameloom.pytorch.casts import casting
-from frameloom.pytorch.liveness import live_nodes
 from frameloom.pytorch.state import State
 from frameloom.pytorch.structure import LEAF, Shape, is_tensor, put_together, taken_apart
 from frameloom.symbolic.values import FALSE, INPUT, NONE, TRUE, Const, Node, Value
@@ -68,7 +64,10 @@ def _grad(
     weights = _weights(m, grad_outputs, len(of))
     _require_own_history(state, bool(create_graph.value) or any(node.target is not INPUT for node in by))
     target = Derivation(len(of), len(by), tuple(map(is_tensor, weights)), Flags(*[flag.value for flag in flags]))
-    found = _derive(state, target, [*of, *by, *filter(is_tensor, weights)], by)
+    operands = [*of, *by, *filter(is_tensor, weights)]
+    for node in operands:
+        aliases.require_history(state, node)
+    found = replayed.record(state, GRAD, target, operands, lambda given: _require_leaves(state, given, by))
     return put_together(m.session, Shape(tuple, (LEAF,) * len(found)) if shape.cls is not dict else shape, iter(found))
 
 
@@ -112,39 +111,10 @@ def _require_own_history(state: State, within: bool) -> None:
         raise GRAD.refuse("this backend makes backward graphs of its own")
 
 
-def _derive(state: State, target: Derivation, operands: list[Node], by: list[Node]) -> list[Value]:
-    """Record the operation; the gradients, None for an input that was not used."""
-    for node in operands:
-        aliases.require_history(state, node)
-    live = live_nodes(state, operands)
-    given = graph.used_inputs(live, operands)
-    _require_leaves(state, given, by)
-    told = list(dict.fromkeys([*operands, *filter(is_tensor, live), *given]))
-    seen, found = _on_fakes(state, target, live, given, told, len(operands))
-    node = state.session.record(target, tuple(operands), {}, tuple, None)
-    state.session.journal.set_item(state.impure, node, True)  # what it lets go of cannot be derived again
-    known = {id(fake): value for fake, value in zip(seen, told)}
-    storages = {fakes.storage_of(fake): value for fake, value in zip(seen, told)}
-    return [NONE if item is None else _gradient(state, node, index, item, known, storages) for index, item in enumerate(found)]
-
-
-def _gradient(state: State, node: Node, index: int, found: torch.Tensor, known: dict[int, Node], storages: dict[int, Node]) -> Value:
-    if id(found) in known:
-        return known[id(found)]
-    made = state.session.record(operator.getitem, (node, index), {}, torch.Tensor, fakes.fact_of(found))
-    owner = storages.setdefault(fakes.storage_of(found), made)
-    if owner is not made:
-        aliases.share(state, made, owner, found.requires_grad and found._is_view(), False)
-    known[id(found)] = made
-    return made
-
-
 def _require_leaves(state: State, given: list[Node], by: list[Node]) -> None:
     """Whatever an input comes from is not looked at: gradients must not flow through it, and nothing may be called where one arrives."""
     for node in given:
-        if not is_tensor(node) or node.target is not INPUT:
-            raise GRAD.refuse("it depends on a number that is known at run time only")
-        if not state.entry_facts[node].requires_grad:
+        if not is_tensor(node) or not state.entry_facts[node].requires_grad:
             continue
         inputs.guard_requires_grad(state.session, node)
         inputs.guard_leaf(state.session, node)
@@ -152,22 +122,3 @@ def _require_leaves(state: State, given: list[Node], by: list[Node]) -> None:
             raise GRAD.refuse("it depends on a tensor that was computed outside the graph")
         if node in by and not inputs.attribute_is_none(state.session, node, "_backward_hooks"):
             raise GRAD.refuse("a hook was put on an input before")
-
-
-def _on_fakes(
-    state: State, target: Derivation, live: list[Node], given: list[Node], told: list[Node], operands: int
-) -> tuple[list, tuple]:
-    """The fakes of the nodes `told`, the operands first, and what is derived of them."""
-    if unbacked.count_made(state.shapes):
-        raise GRAD.refuse("it depends on sizes that follow from data")
-    module = graph.build_module(state, live, given, told)
-    source = fakes.static_fakes() if state.shapes is None else state.shapes.fakes
-    stand_ins = [source.make(state.entry_facts[node]) for node in given]
-    with fakes.quiet(), casting(state.entry_autocast.casts), source.mode:
-        with fakes.autograd_mode(state.entry_grad, False):
-            seen = fakes.guarded_call(module.forward, tuple(stand_ins), {})
-        with fakes.autograd_mode(state.grad, False):
-            try:
-                return list(seen), fakes.guarded_call(target, tuple(seen[:operands]), {})
-            except fakes.OperationFailed as failure:
-                raise GRAD.refuse(f"it refuses its arguments: {fakes.first_line(failure.error)}") from None
