@@ -62,3 +62,17 @@ def test_a_trial_leaves_the_random_numbers_alone():
         torch.manual_seed(3)
         results.append((run(torch.ones(2)), torch.rand(1)))
     assert all(torch.equal(a, b) for a, b in zip(*results))
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_failure_in_the_graph_prints_nothing(backend, capfd):
+    def factor(x):
+        try:
+            return torch.linalg.cholesky(x @ x.T - 1000)
+        except RuntimeError:
+            return x * 0
+
+    compiled = frameloom.compile(factor, backend=backend)
+    for _ in range(2):
+        assert torch.equal(compiled(torch.ones(2, 3)), torch.zeros(2, 3))
+    assert capfd.readouterr() == ("", "")

@@ -136,6 +136,12 @@ class CapturedModule(_LazyGraphModule):
             return super()._call_impl(*args, **kwargs)
         return self.forward(*args, **kwargs)
 
+    def _real_recompile(self) -> Any:
+        """An exception in the graph is the program's, which may handle it: what torch.fx would print about it is left out."""
+        code = super()._real_recompile()
+        type(self).__call__ = torch.nn.Module.__call__
+        return code
+
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
