@@ -2,7 +2,7 @@
 
     python -m benchmarks [--only GROUP ...] [--subject NAME ...] [--engines torch frameloom] [--markdown FILE]
 
-Groups: calls, dynamic, captures, units, floor. The exit status is non-zero if a benchmark failed.
+Groups: calls, dynamic, captures, steps, units, floor. The exit status is non-zero if a benchmark failed.
 """
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from rich.console import Console
 
 from benchmarks.row import Row, rows_in
+from benchmarks.steps import STEPS
 from benchmarks.subjects import CALLS, DYNAMIC, MODELS
 from benchmarks.table import markdown, print_table
 from benchmarks.units import UNITS
@@ -38,6 +39,8 @@ def jobs(engines: tuple[str, ...]) -> Iterator[Job]:
     for subject in MODELS:
         for order in dict.fromkeys((engines, engines[::-1])):
             yield Job("captures", subject, order)
+    for subject in STEPS:
+        yield Job("steps", subject, engines)
     for subject in UNITS:
         yield Job("units", subject, engines)
     for subject in MODELS:
@@ -59,7 +62,7 @@ def run(job: Job) -> list[Row]:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", default=[], choices=["calls", "dynamic", "captures", "units", "floor"])
+    parser.add_argument("--only", nargs="*", default=[], choices=["calls", "dynamic", "captures", "steps", "units", "floor"])
     parser.add_argument("--subject", nargs="*", default=[])
     parser.add_argument("--engines", nargs="*", default=["torch", "frameloom"])
     parser.add_argument("--markdown", type=Path, help="also write the table to this file")

@@ -28,7 +28,7 @@ RATIOS = {
     ("first capture", "geometric mean"): 0.25,
     ("second capture", "geometric mean"): 0.20,
 }
-GROUPS = {"dynamic call": 0.10, "dynamic over static call": 1.5}
+GROUPS = {"dynamic call": 0.10, "dynamic over static call": 1.5, "training step": 1.05, "step capture": 0.25}
 """what every row of a group aims at"""
 CEILINGS = {
     "instruction": 4e-6,
