@@ -10,7 +10,7 @@ from typing import Callable
 
 import torch
 
-from frameloom.pytorch import aliases, dual, fakes, graph, unbacked
+from frameloom.pytorch import aliases, dual, fakes, graph, settings, unbacked
 from frameloom.pytorch.applied import WithBody
 from frameloom.pytorch.bodies import Operator
 from frameloom.pytorch.casts import casting
@@ -59,10 +59,10 @@ def _on_fakes(
     module = graph.build_module(state, live, given, told)
     source = fakes.static_fakes() if state.shapes is None else state.shapes.fakes
     stand_ins = [source.make(state.entry_facts[node]) for node in given]
-    with fakes.quiet(), casting(state.entry_autocast.casts), source.mode, dual.apart():
+    with fakes.quiet(), casting(state.entry_autocast.casts), source.mode, dual.apart(), settings.as_entered(state):
         with fakes.autograd_mode(state.entry_grad, False):
             seen = fakes.guarded_call(module.forward, tuple(stand_ins), {})
-        with fakes.autograd_mode(state.grad, False):
+        with fakes.autograd_mode(state.grad, False), torch.autograd.set_detect_anomaly(False):  # fakes have no numbers to look at
             try:
                 return list(seen), fakes.guarded_call(target, tuple(seen[:operands]), {})
             except fakes.OperationFailed as failure:

@@ -3,8 +3,8 @@ effect where the entry leaves them changed.
 
 A graph gives back what it changed, as it does with autocast: some backends run its switches at each call, others while they compile
 only.  So only settings that are read where an operation is taken apart are set inside a graph; those that kernels read as they run
-are not.  Compilers leave the default dtype to factories of tensors, which ask for it as they run: it is set in graphs that are run as
-they are only.
+are not.  Compilers leave the default dtype to factories of tensors, which ask for it as they run, and make no notes of where functions
+of autograd come from: these are set in graphs that run as they are only.
 """
 
 from __future__ import annotations
@@ -25,21 +25,32 @@ from frameloom.symbolic.values import Node
 class Setting(NamedTuple):
     """A piece of global state: the C functions that read and set it, and the class of what it holds.
 
-    in_graphs: whether an operation of the graph may change it to something else.
+    in_graphs: whether an operation of the graph may change it to something else; as_it_is: that only in graphs that run as they are.
     """
 
     read: Callable[[], Any]
     set: Callable[[Any], Any]
     cls: type
     in_graphs: bool
+    as_it_is: bool = False
 
     @property
     def name(self) -> str:
         return self.read.__name__.removeprefix("_get_").removeprefix("get_")
 
 
+def anomaly() -> tuple[bool, bool]:
+    """Whether autograd keeps track of where its functions were made, and whether it looks for numbers that are none."""
+    return torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
+
+
+def set_anomaly(found: tuple[bool, bool]) -> None:
+    torch.set_anomaly_enabled(*found)
+
+
 def _rows() -> Iterator[Setting]:
-    yield Setting(torch.get_default_dtype, torch._C._set_default_dtype, torch.dtype, True)
+    yield Setting(torch.get_default_dtype, torch._C._set_default_dtype, torch.dtype, True, True)
+    yield Setting(anomaly, set_anomaly, tuple, True, True)
     for name in ("flash", "mem_efficient", "math", "cudnn", "overrideable"):
         yield Setting(*_pair(f"_get_{name}_sdp_enabled", f"_set_sdp_use_{name}"), bool, True)
     yield Setting(*_pair("_get_float32_matmul_precision", "_set_float32_matmul_precision"), str, False)
@@ -53,8 +64,7 @@ def _pair(*names: str) -> tuple[Any, Any]:
 
 
 SETTINGS = tuple(_rows())
-DEFAULT_DTYPE = SETTINGS[0]
-ATTENTION = SETTINGS[1:6]
+DEFAULT_DTYPE, ANOMALY, *ATTENTION = SETTINGS[:7]
 """What decides of which kernel attention is made."""
 SETTERS = {setting.set: setting for setting in SETTINGS}
 
@@ -75,7 +85,7 @@ def change(state: State, setting: Setting, wanted: Any) -> None:
         raise GraphBreak("FL317", f"torch's setting {setting.name} is given an object of class {type(wanted).__name__}")
     if wanted == value_of(state, setting):
         return
-    if setting is DEFAULT_DTYPE and not (wanted.is_floating_point and own_code.require(state)) or not setting.in_graphs:
+    if not setting.in_graphs or setting is DEFAULT_DTYPE and not wanted.is_floating_point or setting.as_it_is and not own_code.require(state):
         raise GraphBreak("FL317", f"torch's setting {setting.name} is changed")
     state.session.journal.set_item(state.settings, setting, wanted)
     if setting is DEFAULT_DTYPE:
@@ -99,6 +109,15 @@ def as_known(state: State) -> Iterator[None]:
         yield
     finally:
         _apply(before)
+
+
+@contextlib.contextmanager
+def as_entered(state: State) -> Iterator[None]:
+    """The real settings are behind it what they were at entry, whatever operations of the graph were run inside."""
+    try:
+        yield
+    finally:
+        _apply(list(state.entry_settings.items()))
 
 
 def _switch(state: State, setting: Setting, wanted: Any) -> None:
