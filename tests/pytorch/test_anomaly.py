@@ -69,4 +69,5 @@ def shown(called: Callable) -> list:
 def test_equal(function: Callable, backend: str) -> None:
     assert shown(frameloom.compile(function, backend=backend)) == shown(function)
     if backend == "eager":
-        assert not frameloom.stats().breaks and not frameloom.stats().eager
+        assert not frameloom.stats().breaks
+        assert set(frameloom.stats().eager) == ({"FL912"} if function is derived_inside else set())  # the graph raises, as eager does
