@@ -72,6 +72,28 @@ def holds(constant, tensor):
     return program(constant).check((tensor,)) == -1
 
 
+def extent(tensor, row, dimension, number, doubted=False):
+    """Whether a program of arithmetic says that a size or stride is this number."""
+    rows = [(row, 0, dimension, 0), ("EQ", 0, -1, 0), ("HOLDS", 1, 0, 0)]
+    if doubted:
+        rows = [("POS", -2, 0, 0), (row, 0, dimension, 0), ("EQ", 1, -1, 0), ("HOLDS", 2, 0, 0)]
+    constant = (0,), (number, 2**70), tuple(rows)
+    instructions = [("LOCAL", 0, 0, 0, 0), ("ARITHMETIC", 0, 0, 0, 1), ("EXACTLY", 0, 0, 0, 1)]
+    return GuardProgram(instructions, (constant,)).check((tensor,)) == -1
+
+
+@pytest.mark.parametrize("doubted", [False, True])
+def test_arithmetic_reads_sizes_and_strides(codes, doubted):
+    for tensor in samples():
+        for dimension in range(tensor.dim()):
+            for row, number in (("SIZE", tensor.shape[dimension]), ("STRIDE", tensor.stride(dimension))):
+                assert extent(tensor, row, dimension, number, doubted)
+                assert not extent(tensor, row, dimension, number + 1, doubted)
+        assert not extent(tensor, "SIZE", tensor.dim(), 1, doubted)
+    for other in (None, 3, torch.zeros(2).to_sparse(), torch.nn.Linear(1, 1), [2]):
+        assert not extent(other, "SIZE", 0, 2, doubted)
+
+
 def test_readings(codes):
     for tensor in samples():
         keys, dtype, device, index, sizes, strides = native.tensor_read(tensor)

@@ -28,7 +28,10 @@ def translated(expression):
 WRITTEN = {
     functions.FloorDiv(A + B, C): "(a + b) // c",
     functions.Mod(A * B, 8): "a * b % 8",
-    functions.PythonMod(A - B, C): "(a + -1 * b) % c",
+    functions.PythonMod(A - B, C): "(a - b) % c",
+    functions.FloorDiv(A - 3, 2) + 1: "(a - 3) // 2 + 1",
+    sympy.Eq(-A - B + 1, 0): "-a - b + 1 == 0",
+    sympy.Lt(2 * A - 3 * B - 7, -C): "2 * a - 3 * b - 7 < -c",
     functions.CleanDiv(A, B): "a // b",
     functions.ModularIndexing(A, B, C): "a // b % c",
     functions.PowByNatural(A, B): "a ** b",

@@ -51,6 +51,26 @@ def _call(function: Callable) -> Callable[[Translator, Any], Any]:
     return lambda translate, expression: (function, *[translate(operand) for operand in expression.args])
 
 
+_added, _multiplied = _operator(operator.add), _operator(operator.mul)
+
+
+def _sum(translate: Translator, expression: Any) -> Any:
+    """Of whole numbers as people write it: symbols first, then what is taken away, numbers last.  Floats are rounded in torch's order."""
+    if not expression.is_integer:
+        return _added(translate, expression)
+    first, *rest = sorted(expression.args, key=lambda term: (term.is_number, term.could_extract_minus_sign()))
+    total = translate(first)
+    for term in rest:
+        taken = term.could_extract_minus_sign()
+        total = (operator.sub, total, translate(-term)) if taken else (operator.add, total, translate(term))
+    return total
+
+
+def _product(translate: Translator, expression: Any) -> Any:
+    coefficient, others = expression.as_coeff_Mul()
+    return (operator.neg, translate(others)) if coefficient == -1 else _multiplied(translate, expression)
+
+
 def _power(translate: Translator, expression: Any) -> Any:
     base, exponent = expression.args
     if exponent.is_Integer and exponent < 0:
@@ -98,8 +118,8 @@ ROWS: dict[type, Callable[[Translator, Any], Any]] = {
     **dict.fromkeys((NegativeIntInfinity, type(-sympy.oo)), lambda translate, number: plain(-math.inf)),
     type(sympy.true): lambda translate, _: plain(True),
     type(sympy.false): lambda translate, _: plain(False),
-    sympy.Add: _operator(operator.add),
-    sympy.Mul: _operator(operator.mul),
+    sympy.Add: _sum,
+    sympy.Mul: _product,
     sympy.Pow: _power,
     sympy.Mod: _operator(operator.mod),
     functions.Mod: _operator(operator.mod),
