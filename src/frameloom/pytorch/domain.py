@@ -94,7 +94,7 @@ class TorchDomain(Domain):
         settings = config.current()
         session.torch.scalars = self.whole or settings.capture_scalar_outputs
         session.torch.data_shapes = self.whole or settings.capture_dynamic_output_shape_ops
-        if dual.is_entered():
+        if dual.is_around():
             own_code.insist(session.torch)
         modes.begin(session.torch)
         autocast.begin(session.torch)

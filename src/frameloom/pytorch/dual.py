@@ -1,6 +1,6 @@
 """Forward mode: the level that dual numbers live on, and the operations that enter it, make and take apart dual numbers, and leave it.
 
-Torch has one level, of the thread.  These run in graphs that run as they are.
+Torch has one level for all threads.  These run in graphs that run as they are.
 """
 
 from __future__ import annotations
@@ -19,8 +19,14 @@ LEVEL = 0
 """The number of the one level."""
 
 
+def is_around() -> bool:
+    """Whether the program is on the level, by what torch's Python keeps of it."""
+    return forward_ad._current_level >= LEVEL
+
+
 def is_entered() -> bool:
-    """Whether the thread is on the level: torch tells by refusing a second one."""
+    """Whether a graph or the program is on the level: torch tells by refusing a second one.  Asked by graphs only that make dual numbers:
+    other threads see the answer being looked for."""
     try:
         predispatch._enter_dual_level()
     except RuntimeError:

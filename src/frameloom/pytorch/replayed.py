@@ -5,6 +5,7 @@ What such an operation gives is told by doing all of it on fakes: the operations
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from typing import Callable
 
@@ -59,7 +60,8 @@ def _on_fakes(
     module = graph.build_module(state, live, given, told)
     source = fakes.static_fakes() if state.shapes is None else state.shapes.fakes
     stand_ins = [source.make(state.entry_facts[node]) for node in given]
-    with fakes.quiet(), casting(state.entry_autocast.casts), source.mode, dual.apart(), settings.as_entered(state):
+    level = dual.apart() if any(node.target is dual.ENTER for node in live) else contextlib.nullcontext()
+    with fakes.quiet(), casting(state.entry_autocast.casts), source.mode, level, settings.as_entered(state):
         with fakes.autograd_mode(state.entry_grad, False):
             seen = fakes.guarded_call(module.forward, tuple(stand_ins), {})
         with fakes.autograd_mode(state.grad, False), torch.autograd.set_detect_anomaly(False):  # fakes have no numbers to look at

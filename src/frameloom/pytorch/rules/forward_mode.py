@@ -1,6 +1,6 @@
 """`torch.autograd.forward_ad`: torch's Python is inlined down to entering and leaving the level, and making and taking apart dual numbers.
 
-These are operations of graphs that run as they are, whatever the backend.  A break on the level leaves the thread there, as eager has it.
+These are operations of graphs that run as they are, whatever the backend.  A break on the level leaves the program there, as eager has it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEVEL, MAKE, TAKE_APART = (Operator("FL303", name) for name in ("dual_level", "m
 @rule(predispatch._enter_dual_level)
 def _enter(m: Machine) -> Value:
     state = m.session.torch
-    if state.bodies or state.tries or state.regions_open or state.dual or dual.is_entered():
+    if state.bodies or state.tries or state.regions_open or state.dual or dual.is_around():
         raise LEVEL.refuse("it is entered inside another one, or in a function that an operation of torch runs")
     own_code.insist(state)  # what another backend makes of operations has no derivative of this mode
     _switch(state, dual.ENTER, True)
