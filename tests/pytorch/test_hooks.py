@@ -7,6 +7,7 @@ from typing import Any, Callable
 import pytest
 import torch
 from torch import nn
+from torch.autograd.graph import register_multi_grad_hook
 from torch.utils._pytree import tree_leaves
 
 import frameloom
@@ -335,3 +336,40 @@ def test_around_modules(cls: type, backend: str, graded: bool) -> None:
     assert len(found) == len(expected)
     assert all(torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b for a, b in zip(found, expected))
     assert bool(frameloom.stats().breaks) is not (cls is Around and backend == "eager")
+
+
+class OnSeveral:
+    """Hooks on several tensors at once, one of them removed in the same frame."""
+
+    def __init__(self, mode: str) -> None:
+        self.mode = mode
+        self.seen: list = []
+
+    def note(self, gradients: Any) -> None:
+        self.seen.append([g if g is None else g.tolist() for g in gradients] if self.mode == "all" else gradients.tolist())
+
+    def __call__(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        y = x * w
+        handle = register_multi_grad_hook([x, w, y], self.note, mode=self.mode)
+        register_multi_grad_hook((x, y), self.seen.append, mode="any").remove()
+        self.handle = handle
+        return y.sin() + x
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("mode", ["all", "any"])
+def test_on_several_tensors(mode: str, backend: str) -> None:
+    def run(wrap: Callable) -> list:
+        hooked, shown = OnSeveral(mode), []
+        called = wrap(hooked.__call__)
+        for number in range(3):
+            x, w = torch.arange(3.0, requires_grad=True), torch.ones(3, requires_grad=True)
+            result = called(x, w)
+            if number == 1:
+                hooked.handle.remove()
+            result.sum().backward()
+            shown += [result.tolist(), x.grad.tolist(), w.grad.tolist(), len(hooked.seen)]
+        return [*shown, hooked.seen]
+
+    assert run(frameloom.compile(backend=backend)) == run(lambda function: function)
+    assert bool(frameloom.stats().breaks) is (backend == "aot_eager")

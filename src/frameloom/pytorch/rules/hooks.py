@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.autograd.graph import _MultiHandle, register_multi_grad_hook
 from torch.utils.hooks import RemovableHandle
 
 from frameloom.interpreter.attributes import OWN_NAMES
@@ -17,9 +18,11 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import rule
 from frameloom.pytorch import attributes, grad_functions, hooks
 from frameloom.pytorch.facts import TensorFact
+from frameloom.pytorch.structure import taken_apart
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, Const, Node, Value
 
+OWN_NAMES[_MultiHandle] = frozenset({"handles"})
 OWN_NAMES[RemovableHandle] = frozenset({"hooks_dict_ref", "id", "extra_dict_ref"})
 
 
@@ -59,7 +62,28 @@ def _retain_grad(m: Machine, self: Value) -> Value:
     return NONE
 
 
-@rule(RemovableHandle.remove)
+@hooks.registers
+def put_hook_on_several(hook: Any, mode: str, *tensors: torch.Tensor) -> RemovableHandle:
+    """Called by compiled code."""
+    return register_multi_grad_hook(tensors, hook, mode=mode)
+
+
+@rule(register_multi_grad_hook)
+def _register_on_several(m: Machine, tensors: Value, fn: Value, *, mode: Value = Const("all")) -> Value:
+    """Mode `all` counts the functions of autograd of this moment; behind the graph they are the same."""
+    state = m.session.torch
+    found, shape = taken_apart(m.session, tensors, "FL308")
+    if shape.cls not in (tuple, list) or len(shape.parts) != len(found) or type(mode) is not Const:
+        raise GraphBreak("FL308", "a hook is put on what is no sequence of tensors")
+    for tensor in found:
+        hooks.require_hookable(state, tensor)
+    node = m.session.record(put_hook_on_several, (fn, mode, *found), {}, _MultiHandle, None, tape="host")
+    for tensor in found:
+        m.session.journal.set_item(state.hooked, state.root_of(tensor), True)
+    return node
+
+
+@rule(RemovableHandle.remove, _MultiHandle.remove)
 def _remove(m: Machine, self: Value) -> Value:
     if type(self) is not Node or self.target not in hooks.REGISTERING:
         return NotImplemented

@@ -90,7 +90,6 @@ _refuse(
 _refuse("FL312", "torch.cuda.{}", ("synchronize", "set_device", "empty_cache", "current_stream", "stream"), torch.cuda)
 refuse("FL305", "torch functions are switched off for a while", torch._C.DisableTorchFunction, torch._C.DisableTorchFunctionSubclass)
 refuse("FL305", "operations of a tensor subclass", TENSOR.__torch_function__.__func__)
-refuse("FL308", "a hook is put on several tensors", torch.autograd.graph.register_multi_grad_hook)
 refuse("FL306", "gradients are computed", TENSOR.backward, torch.autograd.backward)
 def _asks_for_groups() -> tuple:
     """The functions behind `torch.distributed.is_initialized()`: programs ask it that communicate with nobody."""
