@@ -86,6 +86,37 @@ def test_keys_die_with_their_container(program: Callable, make: Callable, cls: t
                 gc.enable()
 
 
+def test_local_classes_die_as_keys() -> None:
+    def stored(table: dict, key: Any) -> bool:
+        found = key in table
+        table[key] = 1
+        return found
+
+    call = Compiled(stored, on_capture=lambda capture: capture.trace.session.close())
+    for known in (False, True):
+
+        class Local:
+            pass
+
+        table = {Local: 2} if known else {}
+        assert call(table, Local) is known
+        seen = weakref.ref(Local)
+        del Local, table
+        gc.collect()
+        assert seen() is None
+
+
+def test_functions_of_c_code_that_no_module_has_die() -> None:
+    made = pytest.importorskip("_testcapi").create_cfunction
+    call = Compiled(lambda function: (function, 1), on_capture=lambda capture: capture.trace.session.close())
+    same = Compiled(lambda function: function is found, on_capture=lambda capture: capture.trace.session.close())
+    found = made()
+    assert call(found)[0] is found and same(found)
+    seen = weakref.ref(found)
+    del found
+    assert seen() is None
+
+
 def test_a_key_that_is_gone_is_another_key() -> None:
     call = Compiled(listed)
     for number in range(3):

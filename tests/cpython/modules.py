@@ -48,7 +48,8 @@ HELD = (
 
 HELD_LONG = (
     "test_traceback", "test_sys_settrace", "test_descr", "test_dataclasses", "test_enum", "test_collections", "test_deque", "test_set",
-    "test_functools", "test_format", "test_random", "test_heapq", "test_builtin",
+    "test_functools", "test_format", "test_random", "test_heapq", "test_builtin", "test_ordered_dict", "test_itertools", "test_weakref",
+    "test_inspect", "test_typing",
 )
 """More of them, which take so long that only `make test-all` runs them."""
 

@@ -132,8 +132,8 @@ class EntryEmitter(Emitter):
     def _slot_for(self, value: Any) -> Any:
         slot = self._slot_of.get(id(value))
         if slot is None:
-            # An entry for which a class or key has to live has found it alive by a guard: it need not keep it.
-            weak = stands_on(value, type) or id(value) in self._mortal
+            # An entry for which a class, a key or such a function has to live has found it alive by a guard: it need not keep it.
+            weak = stands_on(value, type) or id(value) in self._mortal or stands_on(value, types.BuiltinFunctionType) and is_loose(value)
             slot = self._slot_of[id(value)] = self._new_slot(weak=weak)
             self.filled.append((slot, weakref.ref(value) if weak else value))
             self._kept.append(value)

@@ -13,7 +13,7 @@ from frameloom.symbolic.guards import Guard, let_die, others_of, text_of
 from frameloom.symbolic.layouts import REPLAYS
 from frameloom.symbolic.mortal import still_there
 from frameloom.symbolic.session import Session
-from frameloom.symbolic.source import without_ownership
+from frameloom.symbolic.source import Source, without_ownership
 from frameloom.symbolic.values import Const
 
 
@@ -64,7 +64,8 @@ class EntryInfo:
     __slots__ = ("guards", "overwritten")
 
     def __init__(self, guards: tuple[Guard, ...], overwritten: frozenset) -> None:
-        self.guards = tuple(map(_without_ownership, guards))
+        made: dict[Source, Source] = {}
+        self.guards = tuple([_without_ownership(guard, made) for guard in guards])
         self.overwritten = overwritten
 
     def text(self, index: int) -> str:
@@ -76,22 +77,22 @@ class EntryInfo:
         return text_of(guard._replace(payload=payload))
 
 
-def _without_ownership(guard: Guard) -> Guard:
-    source = without_ownership(guard.source)
+def _without_ownership(guard: Guard, made: dict[Source, Source]) -> Guard:
+    source = without_ownership(guard.source, made)
     if source is not guard.source:
         guard = guard._replace(source=source)
     others = others_of(guard)
     if others:
-        guard = guard._replace(payload=guard.payload._replace(others=_unowned(others)))
+        guard = guard._replace(payload=guard.payload._replace(others=_unowned(others, made)))
     elif guard.check == "SAME":
-        return guard._replace(payload=without_ownership(guard.payload))
+        return guard._replace(payload=without_ownership(guard.payload, made))
     elif guard.check == "DISTINCT":
-        return guard._replace(payload=_unowned(guard.payload))
+        return guard._replace(payload=_unowned(guard.payload, made))
     return let_die(guard)
 
 
-def _unowned(sources: tuple) -> tuple:
-    return tuple([without_ownership(source) for source in sources])
+def _unowned(sources: tuple, made: dict[Source, Source]) -> tuple:
+    return tuple([without_ownership(source, made) for source in sources])
 
 
 _STEPS = {"attribute.set": "attribute", "dict.set": "dict_item", "cell.set": "contents"}

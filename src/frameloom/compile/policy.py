@@ -48,6 +48,9 @@ modules that are refused."""
 CAPTURED_MODULES = ("torch.nn", "torch.optim", "torch.distributions", "torch.functional")
 """Modules below those whose functions are captured all the same: they do what a user's code would."""
 
+CHANGED_IN_PLACE = frozenset({"_pylong"})
+"""Modules whose functions CPython calls for a new number, of which it then changes the sign: an entry would give it the same one again."""
+
 STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"]
 SITE_PACKAGES = (sysconfig.get_paths()["purelib"], sysconfig.get_paths()["platlib"])
 
@@ -62,6 +65,8 @@ def verdict(function: types.FunctionType, code: types.CodeType, asked_for: bool)
     """What to do with a frame; `asked_for` says that the user asked for just this function, or for every one."""
     if is_made(code):
         return Verdict.PASS
+    if function.__globals__.get("__name__") in CHANGED_IN_PLACE:
+        return Verdict.LEAVE
     if asked_for:
         return Verdict.CAPTURE
     module = function.__globals__.get("__name__")

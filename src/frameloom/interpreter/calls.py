@@ -126,10 +126,16 @@ def run_inlined(m: Machine, frame: Frame, code: types.CodeType, link: Link | Non
     return frame.result
 
 
+NAMED = frozenset({"__code__", "__name__", "__qualname__"})
+"""What a generator takes over from its function; it is made anew before the function gets what was written here."""
+
+
 def suspended(m: Machine, fn: Obj, code: types.CodeType, frame: Frame) -> Obj:
     """What calling a generator function gives: nothing has run yet."""
     if code.co_flags & (COROUTINE | ASYNC_GENERATOR):
         raise GraphBreak("FL002", f"{code.co_qualname} is asynchronous")
+    if id(fn) in m.session.written and any(done.target is fn and NAMED.intersection(done.arguments[:1]) for done in m.session.operations):
+        raise GraphBreak("FL504", f"a generator of {code.co_qualname}, whose code or name has just been set")
     where = m.session.where()
     if where is not None and ("drop", where[0].code, where[1]) in m.session.decisions:
         raise GraphBreak("FL503", f"a generator of {code.co_qualname} is dropped while its handlers are open")

@@ -140,7 +140,10 @@ def take_mapped(m: Machine, self: Obj) -> Value | None:
         if item is None:
             return None
         items.append(item)
-    return m.invoke(self.body.function, items, {})
+    function = self.body.function
+    if type(function) is Const and function.value is id and type(items[0]) is Obj and items[0].real is None and items[0].cls is tuple:
+        raise GraphBreak("FL501", "id() of tuples that are let go of at once, and may be one after the other in one place")
+    return m.invoke(function, items, {})
 
 
 @maker(filter)

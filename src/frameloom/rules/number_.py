@@ -119,15 +119,19 @@ def _converted(m: Machine, cls: type, name: str, receiver: type, made: Value) ->
     """The result of a special method as an exact instance of `cls`."""
     if name == "__index__":
         require_int(m, made)
-    if name in ("__index__", "__trunc__") or name == "__float__" and cls is complex:
-        found = m.need_constant(made, "FL207", "number known at run time only")
-        return m.fold(cls, found)
-    if not is_subtype(made.cls, cls):
-        owner = f"{receiver.__name__}." if cls is float else ""
-        raise m.error(TypeError, f"{owner}{name} returned non-{cls.__name__} (type {made.cls.__name__})")
+    wanted = GIVES.get(name)
+    if wanted is not None and not is_subtype(made.cls, wanted):
+        owner = f"{receiver.__name__}." if wanted is float else ""
+        raise m.error(TypeError, f"{owner}{name} returned non-{wanted.__name__} (type {made.cls.__name__})")
+    if made.cls is not (wanted or int):
+        raise GraphBreak("FL102", f"{name} gives a {made.cls.__name__}")
     if made.cls is cls:
         return made
-    raise GraphBreak("FL102", f"{name} gives an instance of a subclass of {cls.__name__}")
+    return m.fold(cls, m.need_constant(made, "FL207", "number known at run time only"))
+
+
+GIVES = {"__int__": int, "__index__": int, "__float__": float, "__complex__": complex}
+"""method -> the class of what it must give; what `__trunc__` gives is converted in turn where it is no int"""
 
 
 def _refusal(cls: type, value: Value) -> str:

@@ -22,7 +22,14 @@ def may_die(key: Any) -> bool:
     """Whether a key or member is, or holds, an object of the program's that must not live on for an entry's sake."""
     if type(key) is tuple:
         return any(map(may_die, key))
-    return type(key) not in OWNED_KEYS and not stands_on(key, type, Enum) and can_be_weak(key)
+    if stands_on(key, type):
+        return LOCAL in QUALNAME.__get__(key) and can_be_weak(key)
+    return type(key) not in OWNED_KEYS and not stands_on(key, Enum) and can_be_weak(key)
+
+
+LOCAL = "<locals>"
+"""In the qualified name of a class that a function makes: one of a module lives as long as that."""
+QUALNAME = type.__dict__["__qualname__"]
 
 
 def require_weakly(keys: tuple) -> None:

@@ -77,7 +77,11 @@ class Source:
         """The object that the path names in `scope`; raises `Missing`."""
         if self.base is None:
             return ROOTS[self.step].read(scope, self.key)
-        return STEPS[self.step].read(self.base.read(scope), self.key)
+        base = self.base.read(scope)
+        try:
+            return STEPS[self.step].read(base, self.key)
+        except (TypeError, AttributeError) as error:  # an object of another kind than the step is for
+            raise Missing(str(error)) from None
 
     def emit(self, out: Any) -> None:
         """Emit bytecode that pushes the object."""
@@ -132,15 +136,19 @@ class Unowned(Source):
     __repr__ = __str__
 
 
-def without_ownership(source: Source) -> Source:
-    """The same path, which does not keep objects of the program's alive that it names."""
-    base = source.base and without_ownership(source.base)
-    held = None if type(source) is Unowned else weakly(source.key)
-    if held is not None:
-        return Unowned(source.step, held, base)
-    if base is source.base:
-        return source
-    return Source(source.step, source.key, base)
+def without_ownership(source: Source, made: dict[Source, Source]) -> Source:
+    """The same path, which does not keep objects of the program's alive that it names.  `made` has those of the same entry, so that one
+    path is one object in it too."""
+    found = made.get(source)
+    if found is None:
+        base = source.base and without_ownership(source.base, made)
+        held = None if type(source) is Unowned else weakly(source.key)
+        if held is not None:
+            found = Unowned(source.step, held, base)
+        else:
+            found = source if base is source.base else Source(source.step, source.key, base)
+        made[source] = found
+    return found
 
 
 class Sources:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import types
 from collections import OrderedDict
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 from frameloom.symbolic.layouts import tuple_
 from frameloom.symbolic.layouts.base import Layout, register, replay
@@ -56,6 +57,17 @@ class LazyIterator:
         self.iterators = iterators
         self.count = count
         self.extra = extra
+
+    @property
+    def inner(self) -> list[Iterated]:
+        """The iterators, as what makes the C object anew takes them."""
+        return [Iterated(iterator) for iterator in self.iterators]
+
+
+class Iterated(NamedTuple):
+    """An iterator of which C code asks an iterator, which is to be the iterator itself, unasked."""
+
+    value: Value
 
 
 class ViewBody:
@@ -410,13 +422,39 @@ class LazyIteratorLayout(Layout):
 
     def children(self, obj: Obj) -> list:
         made = MAKERS[obj.cls](obj.body)
-        return [] if made is None else [value for value in made[1] if type(value) is not Const]
+        return [] if made is None else [value for value in map(_plain, made[1]) if type(value) is not Const]
 
     def needs_first(self, obj: Obj) -> list:
         return self.children(obj)
 
     def create(self, obj: Obj, build: Any) -> None:
-        build.call_values(*MAKERS[obj.cls](obj.body))
+        function, values = MAKERS[obj.cls](obj.body)
+        places = tuple([place for place, value in enumerate(values) if type(value) is Iterated and not _gives_itself(value.value.cls)])
+        values = tuple(map(_plain, values))
+        if places:
+            function, values = make_over, (Const(function), Const(places), *values)
+        build.call_values(function, values)
+
+
+def _plain(value: Any) -> Value:
+    return value.value if type(value) is Iterated else value
+
+
+class Given:
+    """Asked for an iterator it gives one that may itself have no `__iter__`, or one that is the program's and runs once only."""
+
+    __slots__ = ("iterator",)
+
+    def __init__(self, iterator: Any) -> None:
+        self.iterator = iterator
+
+    def __iter__(self) -> Any:
+        return self.iterator
+
+
+def make_over(function: Any, places: tuple[int, ...], *values: Any) -> Any:
+    """`function(*values)`, without asking the iterators in these places for iterators; called by compiled code."""
+    return function(*[Given(value) if place in places else value for place, value in enumerate(values)])
 
 
 def rebuilds(*classes: type) -> Any:
@@ -430,24 +468,35 @@ def rebuilds(*classes: type) -> Any:
     return add
 
 
+SELVES = frozenset({
+    LIST_ITERATOR, TUPLE_ITERATOR, RANGE_ITERATOR, LONG_RANGE_ITERATOR, STR_ITERATOR, STR_ASCII_ITERATOR, BYTES_ITERATOR, REVERSED_LIST,
+    SEQUENCE_ITERATOR, *VIEW_ITERATORS, types.GeneratorType,
+})  # fmt: skip
+
+
+def _gives_itself(cls: type) -> bool:
+    """Whether C code asked for an iterator of one of this class gives that itself, and does nothing else."""
+    return cls in SELVES or cls in MAKERS
+
+
 @rebuilds(enumerate)
 def _enumerate(body: LazyIterator) -> tuple:
-    return enumerate, (body.iterators[0], body.count)
+    return enumerate, (body.inner[0], body.count)
 
 
 @rebuilds(zip)
 def _zip(body: LazyIterator) -> tuple:
-    return make_zip, (Const(bool(body.extra)), *body.iterators)
+    return make_zip, (Const(bool(body.extra)), *body.inner)
 
 
 @rebuilds(map)
 def _map(body: LazyIterator) -> tuple:
-    return map, (body.function, *body.iterators)
+    return map, (body.function, *body.inner)
 
 
 @rebuilds(filter)
 def _filter(body: LazyIterator) -> tuple:
-    return filter, (body.function, *body.iterators)
+    return filter, (body.function, *body.inner)
 
 
 def advance(iterator: Any, count: int) -> None:

@@ -25,14 +25,12 @@ from itertools import (
 )
 from typing import Any
 
-from frameloom.symbolic.layouts.iterator import LazyIterator, rebuilds
+from frameloom.symbolic.layouts.iterator import Iterated, LazyIterator, rebuilds
 from frameloom.symbolic.values import NONE, Const, Value
 
 GROUPER = type(next(groupby([1]))[1])
 TEE = type(itertools.tee(())[0])
 BATCHED = getattr(itertools, "batched", None)
-
-
 
 
 # -- chain -----------------------------------------------------------------------------------------------------------
@@ -48,8 +46,8 @@ def _chain(body: LazyIterator) -> tuple:
     if not body.iterators:
         return chain, ()
     if body.extra is None:
-        return chain.from_iterable, (body.iterators[0],)
-    return chain_from, (body.extra, body.iterators[0])
+        return chain.from_iterable, (body.inner[0],)
+    return chain_from, (Iterated(body.extra), body.inner[0])
 
 
 # -- islice, count, cycle, repeat ------------------------------------------------------------------------------------
@@ -73,7 +71,7 @@ def _islice(body: LazyIterator) -> tuple:
     if not body.iterators:
         return islice, (Const(()), Const(0))
     stop = None if cut.stop is None else cut.stop - cut.taken
-    return islice, (body.iterators[0], Const(cut.wanted - cut.taken), Const(stop), Const(cut.step))
+    return islice, (body.inner[0], Const(cut.wanted - cut.taken), Const(stop), Const(cut.step))
 
 
 @rebuilds(count)
@@ -101,7 +99,7 @@ def _cycle(body: LazyIterator) -> tuple | None:
     saved, index = body.extra.saved, body.extra.index
     if not body.iterators:
         return cycle_of, (*saved[index:], *saved[:index])
-    return None if saved else (cycle, (body.iterators[0],))
+    return None if saved else (cycle, (body.inner[0],))
 
 
 @rebuilds(repeat)
@@ -128,18 +126,18 @@ def accumulate_initial(iterator: Any, function: Any, initial: Any) -> accumulate
 def _accumulate(body: LazyIterator) -> tuple:
     function = body.function or NONE
     if body.count is not None:
-        return accumulate_from, (body.iterators[0], function, body.count)
-    return accumulate_initial, (body.iterators[0], function, body.extra or NONE)
+        return accumulate_from, (body.inner[0], function, body.count)
+    return accumulate_initial, (body.inner[0], function, body.extra or NONE)
 
 
 @rebuilds(starmap, filterfalse)
 def _mapped(body: LazyIterator) -> tuple:
-    return body.extra, (body.function, body.iterators[0])
+    return body.extra, (body.function, body.inner[0])
 
 
 @rebuilds(takewhile)
 def _takewhile(body: LazyIterator) -> tuple:
-    return takewhile, (body.function, Const(()) if body.extra else body.iterators[0])
+    return takewhile, (body.function, Const(()) if body.extra else body.inner[0])
 
 
 def never(item: Any) -> bool:
@@ -149,7 +147,7 @@ def never(item: Any) -> bool:
 
 @rebuilds(dropwhile)
 def _dropwhile(body: LazyIterator) -> tuple:
-    return dropwhile, (Const(never) if body.extra else body.function, body.iterators[0])
+    return dropwhile, (Const(never) if body.extra else body.function, body.inner[0])
 
 
 # -- several iterators -----------------------------------------------------------------------------------------------
@@ -157,7 +155,7 @@ def _dropwhile(body: LazyIterator) -> tuple:
 
 @rebuilds(compress)
 def _compress(body: LazyIterator) -> tuple:
-    return compress, tuple(body.iterators)
+    return compress, tuple(body.inner)
 
 
 def longest(fill: Any, *iterators: Any) -> zip_longest:
@@ -169,7 +167,7 @@ def longest(fill: Any, *iterators: Any) -> zip_longest:
 def _zip_longest(body: LazyIterator) -> tuple:
     if body.extra:
         return zip_longest, ()
-    return longest, (body.function, *(Const(()) if iterator is None else iterator for iterator in body.iterators))
+    return longest, (body.function, *(Const(()) if found.value is None else found for found in body.inner))
 
 
 def pairwise_from(old: Any, iterator: Any) -> pairwise:
@@ -181,7 +179,7 @@ def pairwise_from(old: Any, iterator: Any) -> pairwise:
 def _pairwise(body: LazyIterator) -> tuple:
     if not body.iterators:
         return pairwise, (Const(()),)
-    return (pairwise, (body.iterators[0],)) if body.extra is None else (pairwise_from, (body.extra, body.iterators[0]))
+    return (pairwise, (body.inner[0],)) if body.extra is None else (pairwise_from, (body.extra, body.inner[0]))
 
 
 # -- combinatorics ---------------------------------------------------------------------------------------------------
@@ -243,7 +241,7 @@ class Groups:
 def _groupby(body: LazyIterator) -> tuple | None:
     groups: Groups = body.extra
     began = groups.key is not None or groups.target is not None
-    return None if began else (groupby, (body.iterators[0], body.function or NONE))
+    return None if began else (groupby, (body.inner[0], body.function or NONE))
 
 
 @rebuilds(GROUPER)
@@ -274,5 +272,5 @@ if BATCHED is not None:
 
     @rebuilds(BATCHED)
     def _batched(body: LazyIterator) -> tuple:
-        iterator = body.iterators[0] if body.iterators else Const(())
+        iterator = body.inner[0] if body.iterators else Const(())
         return batches, (iterator, Const(body.extra[0]), Const(body.extra[1]))
