@@ -60,13 +60,16 @@ FRAME = "a frame in a traceback whose handler has run is not the frame that goes
 TRACED = "a caller whose frame a callee gives a tracer goes on in another frame behind the call, which has none"
 SHARED = "code that is made shares the constants of the user's, whose reference counts grow"
 
+SETTRACE_CASES = ("TraceTestCase", "SkipLineEventsTraceTestCase", "TraceOpcodesTestCase", "TestLinesAfterTraceStarted", "TestSetLocalTrace")
+"""Those who inherit the tests of tracers; the last two are there from 3.12 on."""
+
 KNOWN: dict[str, str] = {
     "test.test_exceptions.PEP626Tests.test_lineno_after_other_except": FRAME,
     "test.test_exceptions.PEP626Tests.test_lineno_in_try": FRAME,
     "test.test_traceback.TestTracebackException.test_print": FRAME,
     **{
         f"test.test_sys_settrace.{case}.{test}": TRACED
-        for case in ("TraceTestCase", "SkipLineEventsTraceTestCase", "TraceOpcodesTestCase")
+        for case in SETTRACE_CASES
         for test in ("test_08_settrace_and_return", "test_09_settrace_and_raise")
     },
     "test.test_coroutines.CoroutineTest.test_for_2": SHARED,
