@@ -25,12 +25,19 @@ def made(source: str) -> Callable:
     return scope["program"]
 
 
+def dense(tensor: torch.Tensor) -> None:
+    """Bring the gradient to strides that follow from its sizes: compilers choose that of a dimension of one element (docs/design/torch.md)."""
+    if tensor.grad is not None and 1 in tensor.shape:
+        tensor.grad = tensor.grad.clone(memory_format=torch.contiguous_format)
+
+
 def outcome(function: Callable, given: tuple) -> tuple:
     """What a call gives or raises, the gradient that comes of it, and what it left its arguments like."""
     try:
         result = function(*given)
         if isinstance(result[0], torch.Tensor) and result[0].requires_grad:
             result[0].sum().backward()
+            dense(given[0])
     except Exception as error:  # noqa: BLE001  the program's own, which is what is compared
         return type(error), str(error).splitlines()[:1], given
     return result, [type(value) for value in result], given

@@ -156,3 +156,43 @@ def test_without_gradients(backend: str) -> None:
                 torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
                 assert found.stride() == expected.stride()
     assert frameloom.stats().graphs <= 3 and not frameloom.stats().eager
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("dimensions", [lambda n: n % 3 + 1, lambda n: 3], ids=["symbolic", "three"])
+def test_writes_to_what_was_expanded_are_refused(dimensions, backend: str) -> None:
+    """Several elements are one, whatever the other sizes are: eager refuses that, and nothing is written."""
+
+    def program(x, n):
+        expanded = x.unsqueeze(-1).expand(*x.shape, dimensions(n))
+        expanded.add_(2.0)
+        return expanded
+
+    def outcome(function, x, n):
+        try:
+            return function(x, n).tolist(), x.tolist()
+        except RuntimeError as error:
+            return str(error), x.tolist()
+
+    compiled = frameloom.compile(program, backend=backend)
+    for rows, n in ((3, 1), (3, 2), (4, 1), (4, 3), (5, 4), (5, 5)):
+        assert outcome(compiled, torch.ones(rows), n) == outcome(program, torch.ones(rows), n), (rows, n)
+
+
+def test_an_operation_refuses_an_expanded_argument_with_history() -> None:
+    """What it raises is found out on a tensor of the same facts, to which nothing can be written."""
+
+    def program(x):
+        expanded = (x * 2).unsqueeze(-1).expand(*x.shape, 3)
+        frameloom.graph_break()
+        return expanded.t()
+
+    compiled = frameloom.compile(program, backend="eager")
+    for sizes in ((2, 3), (3, 4), (5, 4)):
+        x = torch.ones(sizes, requires_grad=True)
+        with pytest.raises(RuntimeError) as expected:
+            program(x)
+        with pytest.raises(RuntimeError) as found:
+            compiled(x)
+        assert str(found.value) == str(expected.value)
+    assert not frameloom.stats().eager

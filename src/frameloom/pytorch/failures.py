@@ -76,6 +76,8 @@ def _zeros(fact: TensorFact, grad: bool) -> torch.Tensor:
     if fact.is_leaf:
         return made
     with torch.enable_grad():
+        if 0 in fact.strides:  # nothing can be written to what was expanded
+            return (torch.zeros((), dtype=fact.dtype, requires_grad=True) * 1).as_strided((1,) * len(fact.sizes), fact.strides).expand(fact.sizes)
         return torch.empty_strided(fact.sizes, fact.strides, dtype=fact.dtype).copy_(made)
 
 

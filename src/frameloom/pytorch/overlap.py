@@ -37,8 +37,10 @@ def require_clear(state: State, operation: Node, outcome: Outcome, nodes: list[N
         shared = [node for node in tensors if node is not written and _memory(state, node) == memory]
         if not shared and not _may_hold_twice(written.fact):
             continue
-        place = _place(state, written, _subscript(operation, written))
-        if place is not None and _may_hold_twice(place):
+        subscript = _subscript(operation, written)
+        place = _place(state, written, subscript)
+        untold = place is None and (subscript is WHOLE or written.fact.symbolic)
+        if _may_hold_twice(written.fact) if untold else place is not None and _may_hold_twice(place):
             raise GraphBreak("FL321", f"{name_of(operation.target)} writes to a tensor several of whose elements are one")
         if not all(_are_clear(place, _place(state, node)) for node in shared):
             raise GraphBreak("FL321", f"{name_of(operation.target)} writes to memory that another of its arguments reads")
