@@ -47,7 +47,7 @@ HELD = (
 """Modules whose tests are all known to end as they should in replay, but for `KNOWN`: every push runs a quarter of them."""
 
 HELD_LONG = (
-    "test_traceback", "test_sys_settrace", "test_descr", "test_dataclasses", "test_enum", "test_collections", "test_deque", "test_set",
+    "test_sys_settrace", "test_descr", "test_dataclasses", "test_enum", "test_collections", "test_deque", "test_set",
     "test_functools", "test_format", "test_random", "test_heapq", "test_builtin", "test_ordered_dict", "test_itertools", "test_weakref",
     "test_inspect", "test_typing",
 )
@@ -66,7 +66,6 @@ SETTRACE_CASES = ("TraceTestCase", "SkipLineEventsTraceTestCase", "TraceOpcodesT
 KNOWN: dict[str, str] = {
     "test.test_exceptions.PEP626Tests.test_lineno_after_other_except": FRAME,
     "test.test_exceptions.PEP626Tests.test_lineno_in_try": FRAME,
-    "test.test_traceback.TestTracebackException.test_print": FRAME,
     **{
         f"test.test_sys_settrace.{case}.{test}": TRACED
         for case in SETTRACE_CASES

@@ -51,3 +51,22 @@ def test_guards_on_such_values_have_texts(keys: tuple) -> None:
         assert call({LARGE: 5}, key) == (5, key + key)
     assert len(call.captures) == len(keys)
     assert all(call.guards())
+
+
+class Settings:
+    number = 3
+
+
+def told(settings: Settings) -> tuple:
+    raised = settings.number + 1
+    return str(raised), repr(raised), f"{raised}"
+
+
+def test_a_number_that_varies_may_have_too_many_digits_for_text() -> None:
+    call, settings = Compiled(told), Settings()
+    for settings.number in (1, 2, LARGE, 3):
+        if settings.number is LARGE:
+            with pytest.raises(ValueError, match="limit"):
+                call(settings)
+        else:
+            assert call(settings) == told(settings)

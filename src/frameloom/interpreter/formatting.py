@@ -24,7 +24,9 @@ def convert(m: Machine, conversion: str, value: Value, link: Link | None = None)
         found = m.domain.operator(m.session, conversion, [value]) if is_graph(value) else NOT_HANDLED
         if found is not NOT_HANDLED:
             return found
-        return Const(function(m.need_constant(value, "FL205", f"{conversion}() of a {value.cls.__name__}")))
+        known = m.need_constant(value, "FL205", f"{conversion}() of a {value.cls.__name__}")
+        require_short(known)
+        return Const(function(known))
     slot = m.observe.type_lookup(value.cls, slot_name)
     if type(slot) is Const and slot.value is object.__str__:
         if slot_name == "__repr__":
