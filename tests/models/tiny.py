@@ -79,9 +79,10 @@ def model_for(name: str, head: str = "AutoModel", sizes: Sizes = Sizes(), **over
     return build(config_for(name, sizes, **overrides), head)
 
 
-def training_model(name: str) -> torch.nn.Module:
-    """The tiny model of type `name` under its task class, in train mode, with every dropout off."""
-    return build(without_dropout(config_for(name)), TASKS[name]).train()
+def training_model(name: str, dropout: bool = False) -> torch.nn.Module:
+    """The tiny model of type `name` under its task class, in train mode, with every dropout off unless its own are wanted."""
+    config = config_for(name)
+    return build(config if dropout else without_dropout(config), TASKS[name]).train()
 
 
 class Inputs:
