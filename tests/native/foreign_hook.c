@@ -34,6 +34,14 @@ take_out(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* What was set before any test: plain Python. */
+static PyObject *
+nobody(PyObject *module, PyObject *unused)
+{
+    _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), _PyEval_EvalFrameDefault);
+    Py_RETURN_NONE;
+}
+
 static PyObject *
 is_in(PyObject *module, PyObject *unused)
 {
@@ -51,6 +59,7 @@ count(PyObject *module, PyObject *unused)
 static PyMethodDef methods[] = {
     {"put_in", put_in, METH_NOARGS, NULL},
     {"take_out", take_out, METH_NOARGS, NULL},
+    {"nobody", nobody, METH_NOARGS, NULL},
     {"is_in", is_in, METH_NOARGS, NULL},
     {"count", count, METH_NOARGS, NULL},
     {NULL},

@@ -11,9 +11,16 @@ from frameloom import native
 from frameloom.native import SKIP, Callable, Engine, Entry
 
 
+@pytest.fixture
+def foreign(built):
+    """The other engine; when the test is over no hook is in."""
+    yield built
+    built.nobody()
+
+
 @pytest.fixture(scope="module")
-def foreign(tmp_path_factory):
-    """The extension foreign_hook, built here."""
+def built(tmp_path_factory):
+    """The extension foreign_hook."""
     source = Path(__file__).with_name("foreign_hook.c")
     target = tmp_path_factory.mktemp("foreign") / f"foreign_hook{sysconfig.get_config_var('EXT_SUFFIX')}"
     include = sysconfig.get_path("include")
