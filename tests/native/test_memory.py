@@ -1,5 +1,6 @@
 """Rows of memory: what was read of a dictionary or class is passed over as long as that has not changed, and no longer."""
 
+import gc
 import sys
 import weakref
 from collections import Counter, OrderedDict, defaultdict
@@ -342,6 +343,54 @@ def test_gathering():
     after = sys.getrefcount(value)
     assert same and (during, after) == (before + 2, before)
     assert program.gather(({},)) is None
+
+
+def test_the_first_of_what_is_gathered_come_as_one_tuple():
+    value, other = object(), object()
+    thing = {"a": value, "b": other}
+    rows = [("LOCAL", 0, 0, 0, 0), ("DICT_ITEM", 0, 1, 0, 5), ("DICT_ITEM", 0, 2, 1, 5)]
+    program = GuardProgram(rows, ("a", "b"), (1, 0, 1, 2), 3)
+    before = sys.getrefcount(value)
+    found = program.gather((thing,))
+    during = sys.getrefcount(value)
+    same = found == ((value, thing, value), other)
+    del found
+    assert same and (during, sys.getrefcount(value)) == (before + 2, before)
+    del thing["b"]
+    refused = program.gather((thing,))
+    assert refused is None and sys.getrefcount(value) == before
+    thing["b"] = other
+    assert GuardProgram(rows, ("a", "b"), (1, 2), 2).gather((thing,)) == ((value, other),)
+
+
+@pytest.mark.parametrize("packed", [-1, 2])
+def test_no_more_are_packed_than_are_gathered(packed):
+    with pytest.raises(ValueError):
+        GuardProgram([("LOCAL", 0, 0, 0, 0)], (), (0,), packed)
+
+
+def test_the_collector_does_not_run_between_the_guards_and_what_they_gather():
+    """It might let go of what the guards found and do not own."""
+
+    class Farewell:
+        def __del__(self):
+            thing.clear()
+
+    thing = {"a": [1]}
+    program = GuardProgram([("LOCAL", 0, 0, 0, 0), ("DICT_ITEM", 0, 1, 0, 5)], ("a",), (1,) * 50, 50)
+    thresholds = gc.get_threshold()
+    try:
+        for _ in range(30):
+            thing["a"] = [1]
+            cycle = Farewell()
+            cycle.itself = cycle
+            del cycle
+            gc.set_threshold(1)
+            found = program.gather((thing,))
+            gc.set_threshold(*thresholds)
+            assert found is None or found[0] == ([1],) * 50
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 def test_nothing_is_kept_of_what_was_gathered_where_python_code_says_no():

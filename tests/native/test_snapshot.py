@@ -4,6 +4,7 @@ import collections
 import ctypes
 import gc
 import sys
+import threading
 import types
 import weakref
 
@@ -13,6 +14,7 @@ from frameloom.native import GuardProgram
 
 TOLD_BY_WORDS = sys.version_info < (3, 12)  # the CPythons where words tell enough
 TAKEN_BY = 3  # evaluations
+OFTEN = 12  # uses of a snapshot that make it worth another one at once
 
 
 class Plain:
@@ -648,6 +650,65 @@ def test_who_asks_while_the_old_value_dies(goodbye):
             assert pair.agree(tree)
     hot_store(tree.table["one"], None)
     assert told == [True] * 100
+
+
+NAMES = [sys.intern(f"part{number}") for number in range(24)]  # a hot store finds names by identity
+
+
+class Parted:
+    """Has a dictionary of its own, with so many values that their words are left out where nobody is storing."""
+
+    def __init__(self):
+        for name in NAMES:
+            self.__dict__[name] = [name]
+        for number in range(40):  # too many for a table that instances share
+            self.__dict__[f"filler{number}"] = number
+
+
+def parted_rows():
+    return Pair(*[("DICT_ATTR", 0, number + 1, name) for number, name in enumerate(NAMES)])
+
+
+def hot_store_of_part(thing, value):
+    thing.part7 = value
+
+
+def called_by_python(says):
+    return (lambda: says())()
+
+
+def called_by_c(says):
+    return list(map(lambda _: says(), [0]))[0]
+
+
+def called_deep(says, depth=100):
+    return says() if depth == 0 else called_by_c(lambda: called_deep(says, depth - 1))
+
+
+def called_by_another_thread(says):
+    thread = threading.Thread(target=says)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize("calls", [called_by_python, called_by_c, called_deep, called_by_another_thread])
+def test_who_asks_while_one_of_many_values_dies(calls):
+    """The words of what was found in a table are left out, but not while a store may be under way, wherever that stands."""
+
+    class Farewell:
+        def __del__(self):
+            calls(lambda: told.append(pair.agree(thing)))
+
+    told = []
+    thing, pair = Parted(), parted_rows()
+    for _ in range(60):
+        hot_store_of_part(thing, Farewell())
+        before = pair.uses
+        for _ in range(OFTEN):
+            assert pair.agree(thing)
+        assert pair.uses > before or not TOLD_BY_WORDS
+    hot_store_of_part(thing, None)
+    assert told == [True] * 60
 
 
 def test_references_do_not_change():

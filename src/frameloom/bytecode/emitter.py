@@ -401,6 +401,10 @@ class Emitter:
 
     end_call = call
 
+    def end_call_ex(self) -> None:
+        """End a call whose positional arguments are the tuple above the callable."""
+        self.op("CALL_FUNCTION_EX", 0)
+
     def call_kw(self, argc: int, names: tuple[str, ...]) -> None:
         """End a call with `argc` arguments, the last of them keywords with these names."""
         for name, arg in version.call_with_names(argc, self._const(names)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from types import CodeType
 from typing import Any, NamedTuple
@@ -19,13 +20,20 @@ from frameloom.symbolic.source import Source
 from frameloom.symbolic.values import Node
 
 
+WORTH_PACKING = 4
+"""inputs of a graph that are handed to it as a tuple: of fewer each is loaded sooner"""
+
+
 class Emitted(NamedTuple):
-    """The code of an entry, the slots it reaches objects through, each with its object, and the sources that the entry must
-    find in locals of the code when it starts, each with the local."""
+    """The code of an entry, the slots it reaches objects through, each with its object, and what it must find in locals of the
+    code when it starts: what the `packed` sources read, as one tuple, if there are any, then what each of the `sources` reads.
+    `inputs`: these locals."""
 
     code: CodeType
     slots: tuple[tuple[Any, Any], ...]
-    inputs: tuple[tuple[Source, int], ...] = ()
+    packed: tuple[Source, ...] = ()
+    sources: tuple[Source, ...] = ()
+    inputs: tuple[int, ...] = ()
 
 
 def nothing_is_gathered(source: Source) -> bool:
@@ -41,18 +49,26 @@ def emit(plan: Plan, runtime: Any, gathers: Callable[[Source], bool] = nothing_i
     """
     program = plan.program
     out = EntryEmitter(program.code, runtime.new_slot)
-    build = Builder(out, runtime, plan.sources)
+    packed = _packed(plan, gathers)
+    apart = plan.graph_sources.intersection(packed)
+    sources = [source for source in plan.sources if source not in apart]
+    build = Builder(out, runtime, sources)
     out.leave_mortal(plan.mortal)
     out.prefix(cells_arrive=True)
     out.position = program.instructions[program.start].position
-    received = [(source, build.receive_source(source)) for source in plan.sources if source.base is not None and gathers(source)]
-    _read_sources(plan, build)
+    names: list[str] = []
+    if packed:
+        pack, name = out.named_temporary()
+        names.append(name)
+    received = [source for source in sources if source.base is not None and gathers(source)]
+    names += [build.receive_source(source) for source in received]
+    _read_sources(plan, build, sources)
     for node in plan.before:
         _call_host(build, node)
     failed = None
     if plan.graph is not None:
         failed = Label() if plan.can_run_again else None
-        _call_graph(plan, build, failed)
+        _call_graph(plan, build, failed, pack if packed else None)
     for node in plan.after:
         _call_host(build, node)
     build.make(_needed_by_operations(plan))
@@ -67,7 +83,16 @@ def emit(plan: Plan, runtime: Any, gathers: Callable[[Source], bool] = nothing_i
         _run_again(build, failed)
     finished = out.finish()
     place = {name: index for index, name in enumerate(finished.code.co_varnames)}
-    return Emitted(finished.code, tuple(out.filled), tuple([(source, place[name]) for source, name in received]))
+    return Emitted(finished.code, tuple(out.filled), packed, tuple(received), tuple([place[name] for name in names]))
+
+
+def _packed(plan: Plan, gathers: Callable[[Source], bool]) -> tuple[Source, ...]:
+    """The sources of a graph's inputs, in their order, where one tuple of what they read can be found when the code starts and
+    saves anything."""
+    if plan.graph is None or len(plan.graph.inputs) < WORTH_PACKING:
+        return ()
+    sources = [value.real.source if type(value) is Node and value.real is not None else None for value in plan.graph.inputs]
+    return tuple(sources) if all(source is not None and gathers(source) for source in sources) else ()
 
 
 def _needed_by_operations(plan: Plan) -> list:
@@ -79,11 +104,11 @@ def _needed_by_operations(plan: Plan) -> list:
     return reached.fresh
 
 
-def _read_sources(plan: Plan, build: Builder) -> None:
+def _read_sources(plan: Plan, build: Builder, sources: list[Source]) -> None:
     """What must be read of the state at entry before anything changes it goes into temporaries first."""
     if not plan.has_effects and type(plan.exit) is Return:
         return
-    for source in plan.sources:
+    for source in sources:
         if not _stays_readable(source, plan):
             build.hold_source(source)
 
@@ -113,20 +138,25 @@ def _call_host(build: Builder, node: Node) -> None:
     build.hold(node)
 
 
-def _call_graph(plan: Plan, build: Builder, failed: Label | None) -> None:
-    """Call the graph and keep its results.  `failed` is where an exception of it goes, if it goes anywhere."""
+def _call_graph(plan: Plan, build: Builder, failed: Label | None, pack: int | None) -> None:
+    """Call the graph and keep its results.  `failed` is where an exception of it goes, if it goes anywhere; `pack` the local that
+    has all its inputs, if one has."""
     graph, out = plan.graph, build.out
-    reached = Reached()
-    reached.add(graph.inputs)
-    build.make(reached.fresh)
+    if pack is None:
+        reached = Reached()
+        reached.add(graph.inputs)
+        build.make(reached.fresh)
     out.begin_call(graph.function)
-    for value in graph.inputs:
-        build.load(value)
-    if failed is None:
-        out.end_call(len(graph.inputs))
+    if pack is None:
+        for value in graph.inputs:
+            build.load(value)
     else:
-        with out.region(failed, 0):
+        out.move_fast(pack)
+    with contextlib.nullcontext() if failed is None else out.region(failed, 0):
+        if pack is None:
             out.end_call(len(graph.inputs))
+        else:
+            out.end_call_ex()
     if not graph.outputs:
         out.pop_top()
         return

@@ -67,13 +67,13 @@ class Break(NamedTuple):
 class Plan:
     """What an entry does, in order.
 
-    program: the root's.  sources: what is read of the state at entry.  before, after: host nodes that run before and after the
+    program: the root's.  sources: what is read of the state at entry; the graph alone needs `graph_sources` of them.  before, after: host nodes that run before and after the
     graph.  graph: a GraphCall or None.  results: the graph's outputs that are used.  fresh: objects to make, each after what
     its creation loads.  operations: mutations and effects.  exit: Return or Break.  mortal: objects that the guards find alive, and
     the entry does not keep.
     """
 
-    __slots__ = ("program", "sources", "before", "graph", "results", "after", "fresh", "nodes", "operations", "exit", "mortal")
+    __slots__ = ("program", "sources", "graph_sources", "before", "graph", "results", "after", "fresh", "nodes", "operations", "exit", "mortal")
 
     def __init__(self, program: Any, session: Any, exit_: Any, finish: Callable[[list[Node]], GraphCall | None]) -> None:
         self.program = program
@@ -87,6 +87,7 @@ class Plan:
         self.results = [node for node in reached.nodes if node.tape == "graph" and node.real is None]
         self.results.sort(key=lambda node: node.number)
         self.graph = finish(self.results)
+        elsewhere = set(reached.sources)
         if self.graph is not None:
             reached.add(self.graph.inputs)
         used = {id(node) for node in reached.nodes}
@@ -95,6 +96,7 @@ class Plan:
         self.before = [node for node in hosts if id(node) not in late]
         self.after = [node for node in hosts if id(node) in late]
         self.sources: list[Source] = list(reached.sources)
+        self.graph_sources = reached.sources.keys() - elsewhere
         self.fresh: list[Obj] = reached.fresh
         self.nodes = [node for node in reached.nodes if node.real is None and node.attributes is not None]
         self.mortal = list(mortal_keys(session.guards.values()))

@@ -62,11 +62,13 @@ class Lowering:
             return not self.writer.is_loud(register)
         return source.base is not None and source.step in READABLE and self.reads(source.base)
 
-    def finish(self, gathered: Sequence[Source] = ()) -> Lowered:
-        """The program, which hands out what the `gathered` sources read, in their order."""
+    def finish(self, packed: Sequence[Source] = (), gathered: Sequence[Source] = ()) -> Lowered:
+        """The program, which hands out what the `packed` sources read, as one tuple if there are any, then what each of the
+        `gathered` reads, in their order."""
         writer = self.writer
-        registers = tuple([writer.register(source, self._blame_of(source)) for source in gathered])
-        return Lowered(GuardProgram((*writer.quiet, *writer.loud), tuple(writer.constants), registers), self.guards)
+        registers = tuple([writer.register(source, self._blame_of(source)) for source in (*packed, *gathered)])
+        program = GuardProgram((*writer.quiet, *writer.loud), tuple(writer.constants), registers, len(packed))
+        return Lowered(program, self.guards)
 
     # -- the trie ------------------------------------------------------------------------------------------------
     def _plant(self, index: int, source: Source) -> None:

@@ -90,11 +90,10 @@ def _made(traced: Trace, code: types.CodeType, domain: Any, started: float) -> C
     lowering = guard_program.Lowering(session.guards.values(), code)
     emitted = emit(plan, RUNTIME, lowering.reads)
     if config.current().verify:
-        verify_code(emitted.code, [slot for _, slot in emitted.inputs])
-    guards = lowering.finish([source for source, _ in emitted.inputs])
+        verify_code(emitted.code, emitted.inputs)
+    guards = lowering.finish(emitted.packed, emitted.sources)
     info = EntryInfo(guards.guards, overwritten(session))
-    inputs = tuple([slot for _, slot in emitted.inputs])
-    entry = Entry(emitted.code, guards.program, emitted.slots, info, inputs=inputs, depth=session.deepest)
+    entry = Entry(emitted.code, guards.program, emitted.slots, info, inputs=emitted.inputs, depth=session.deepest)
     seconds = time.perf_counter() - started
     events.entry(code.co_qualname, seconds)
     return Capture(traced, plan, emitted.code, guards, entry, seconds)

@@ -10,6 +10,7 @@
 #include <internal/pycore_dict.h>
 #include <internal/pycore_interp.h>
 #include <internal/pycore_object.h>
+#include <opcode.h>
 
 typedef _PyInterpreterFrame Frame;
 
@@ -212,6 +213,37 @@ type_state(PyTypeObject *type)
 
 /* Words of memory tell of every change of dicts, classes and attributes. */
 #define WORDS_TELL 1
+
+/* Evaluations below one another, of all threads, that are looked at. */
+#define MOST_EVALUATIONS 64
+
+static inline int
+is_store_of_attribute(int opcode)
+{
+    return opcode == STORE_ATTR || opcode == STORE_ATTR_ADAPTIVE || opcode == STORE_ATTR_INSTANCE_VALUE
+        || opcode == STORE_ATTR_SLOT || opcode == STORE_ATTR_WITH_HINT;
+}
+
+/* Whether a store of an attribute may be under way in any thread.
+ * STORE_ATTR_WITH_HINT lets go of the old value before it gives the dict its new
+ * number, so a finaliser of that value runs while the number is the old one. Then
+ * the frame that stores stands at that instruction, below an evaluation that the
+ * finaliser began. Which of its variants the instruction is may change meanwhile. */
+static inline int
+may_be_storing(void)
+{
+    int left = MOST_EVALUATIONS;
+    PyInterpreterState *interpreter = PyInterpreterState_Get();
+    for (PyThreadState *thread = PyInterpreterState_ThreadHead(interpreter); thread != NULL; thread = PyThreadState_Next(thread)) {
+        for (_PyCFrame *evaluation = thread->cframe; evaluation != NULL; evaluation = evaluation->previous) {
+            Frame *frame = evaluation->current_frame;
+            if (--left < 0 || (frame != NULL && is_store_of_attribute(_Py_OPCODE(*frame->prev_instr)))) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
 
 /* Where the number of a dict's state stands: no other state of any dict has it. */
 static inline const void *

@@ -209,6 +209,13 @@ type_state(PyTypeObject *type)
 /* No word of memory tells that a dict is as it was: there are no snapshots. */
 #define WORDS_TELL 0
 
+/* Whether a dict may be between two states: of no use where words tell nothing. */
+static inline int
+may_be_storing(void)
+{
+    return 1;
+}
+
 static inline const void *
 dict_state_place(PyObject *dict)
 {

@@ -279,11 +279,15 @@ fill_program(GuardProgram *self, PyObject *sequence, Written *written)
 }
 
 static int
-fill_gather(GuardProgram *self, PyObject *gather, Written *written)
+fill_gather(GuardProgram *self, PyObject *gather, Py_ssize_t packed, Written *written)
 {
     Py_ssize_t count = gather == NULL ? 0 : PyTuple_GET_SIZE(gather);
     if (count > UINT16_MAX) {
         PyErr_SetString(PyExc_ValueError, "too much is gathered");
+        return 0;
+    }
+    if (packed < 0 || packed > count) {
+        PyErr_SetString(PyExc_ValueError, "packed: how many of those that are gathered");
         return 0;
     }
     self->gather = PyMem_Calloc((size_t)count + 1, sizeof(uint16_t));
@@ -303,6 +307,7 @@ fill_gather(GuardProgram *self, PyObject *gather, Written *written)
         self->gather[i] = (uint16_t)number;
     }
     self->gathered = (int)count;
+    self->packed = (int)packed;
     return 1;
 }
 
@@ -334,10 +339,11 @@ make_registers(GuardProgram *self, const Written *written)
 static PyObject *
 program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"instructions", "constants", "gather", NULL};
+    static char *names[] = {"instructions", "constants", "gather", "packed", NULL};
     PyObject *instructions, *constants = NULL, *gather = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!O!:GuardProgram", names, &instructions,
-                                     &PyTuple_Type, &constants, &PyTuple_Type, &gather)) {
+    Py_ssize_t packed = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!O!n:GuardProgram", names, &instructions,
+                                     &PyTuple_Type, &constants, &PyTuple_Type, &gather, &packed)) {
         return NULL;
     }
     PyObject *sequence = PySequence_Fast(instructions, "a sequence of instructions expected");
@@ -350,7 +356,7 @@ program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (self != NULL && written.written != NULL) {
         self->constants = constants == NULL ? PyTuple_New(0) : Py_NewRef(constants);
         made = self->constants != NULL && fill_program(self, sequence, &written)
-            && fill_gather(self, gather, &written) && make_registers(self, &written);
+            && fill_gather(self, gather, packed, &written) && make_registers(self, &written);
     }
     PyMem_Free(written.written);
     Py_DECREF(sequence);
@@ -425,7 +431,7 @@ static int
 check_into_tuple(GuardProgram *self, PyObject *args, PyObject **gathered)
 {
     GuardScope scope;
-    if (!parse_scope(args, &scope) || (*gathered = PyTuple_New(self->gathered)) == NULL) {
+    if (!parse_scope(args, &scope) || (*gathered = PyTuple_New(guards_gathered(self))) == NULL) {
         return GUARDS_RAISED;
     }
     int failed = guards_check(self, &scope, ((PyTupleObject *)*gathered)->ob_item);
@@ -567,9 +573,10 @@ static PyGetSetDef program_getset[] = {
 PyTypeObject GuardProgram_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "frameloom.native.GuardProgram",
-    .tp_doc = "GuardProgram(instructions, constants=(), gather=())\n--\n\n"
+    .tp_doc = "GuardProgram(instructions, constants=(), gather=(), packed=0)\n--\n\n"
               "Guards as one flat program; see frameloom.native.opcodes for the instructions, which may\n"
-              "be named by number. gather: registers whose objects are handed to an entry's code.",
+              "be named by number. gather: registers whose objects are handed to an entry's code,\n"
+              "the first `packed` of them as one tuple.",
     .tp_basicsize = sizeof(GuardProgram),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .tp_new = program_new,

@@ -796,6 +796,37 @@ run_owning(GuardProgram *program, const GuardScope *scope)
     return failed;
 }
 
+/* A tuple is made without the collector, which might let go of what is about to
+ * be put into it. */
+static PyObject *
+tuple_of_packed(const GuardProgram *program)
+{
+    int collecting = PyGC_Disable();
+    PyObject *tuple = PyTuple_New(program->packed);
+    if (collecting) {
+        PyGC_Enable();
+    }
+    for (int i = 0; tuple != NULL && i < program->packed; i++) {
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(program->memory[program->gather[i]]));
+    }
+    return tuple;
+}
+
+static int
+gather(const GuardProgram *program, PyObject **gathered)
+{
+    if (program->packed > 0) {
+        *gathered = tuple_of_packed(program);
+        if (*gathered++ == NULL) {
+            return 0;
+        }
+    }
+    for (int i = program->packed; i < program->gathered; i++) {
+        *gathered++ = Py_NewRef(program->memory[program->gather[i]]);
+    }
+    return 1;
+}
+
 int
 guards_check(GuardProgram *program, const GuardScope *scope, PyObject **gathered)
 {
@@ -803,13 +834,13 @@ guards_check(GuardProgram *program, const GuardScope *scope, PyObject **gathered
     if (failed != -1) {
         return failed;
     }
-    for (int i = 0; i < program->gathered; i++) {
-        gathered[i] = Py_NewRef(program->memory[program->gather[i]]);
+    if (!gather(program, gathered)) {
+        return GUARDS_RAISED;
     }
     if (program->quiet == program->count || !leaves_doubts(program)) {
         return -1;
     }
-    int count = program->gathered;
+    int count = guards_gathered(program);
     failed = run_owning(program, scope);
     for (int i = 0; failed != -1 && i < count; i++) {
         Py_CLEAR(gathered[i]);
@@ -820,5 +851,5 @@ guards_check(GuardProgram *program, const GuardScope *scope, PyObject **gathered
 int
 guards_gathered(GuardProgram *program)
 {
-    return program->gathered;
+    return program->gathered - program->packed + (program->packed > 0);
 }

@@ -49,6 +49,7 @@ struct GuardProgram {
     int only_doubts;             /* the rest has nothing to do where no ARITHMETIC of the quiet part was in doubt */
     int registers;
     int gathered;                /* registers of the quiet part that a check hands out */
+    int packed;                  /* the first of them, which it hands out as one tuple */
     int kept;                    /* registers of the quiet part that the rest reads */
     int owned;                   /* these, and those that the rest writes */
     uint16_t *gather;

@@ -216,7 +216,7 @@ typedef struct {
 
 /* -1: all guards hold; -2: an exception that is not an Exception was raised;
  * else the index of a guard that fails. Where all hold, gathered receives new
- * references to what the program gathers. */
+ * references to what the program hands out, so many as guards_gathered says. */
 #define GUARDS_RAISED (-2)
 int guards_check(GuardProgram *program, const GuardScope *scope, PyObject **gathered);
 int guards_gathered(GuardProgram *program);

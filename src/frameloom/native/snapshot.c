@@ -31,6 +31,8 @@ typedef struct {
 struct Snapshot {
     Word *words;
     size_t count, room;
+    Word *steady;            /* those of them that do while no dict is being stored to */
+    size_t steady_count, steady_room;
     AskedTensor *tensors;    /* whose facts are no words of Python's; those of one constant are in one place */
     size_t tensor_count, tensor_room;
     PyObject **atoms;        /* owned, so that no other atom takes their place */
@@ -41,20 +43,43 @@ struct Snapshot {
     char armed;
 };
 
+/* Words that a snapshot has besides the steady ones for it to be worth asking
+ * whether they can be left out. */
+#define WORTH_ASKING 16
+
+static inline int
+words_are(const Word *word, size_t count)
+{
+    for (const Word *end = word + count; word < end; word++) {
+        if (*word->place != word->value) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The order of all words makes every address good to read. That holds for the
+ * steady ones alone only where no store has left a dict between two states. */
+static int
+words_hold(const Snapshot *snapshot)
+{
+    if (snapshot->count - snapshot->steady_count >= WORTH_ASKING && !may_be_storing()) {
+        return words_are(snapshot->steady, snapshot->steady_count);
+    }
+    return words_are(snapshot->words, snapshot->count);
+}
+
 int
 snapshot_holds(Snapshot *snapshot)
 {
     if (!snapshot->armed) {
         return 0;
     }
-    const Word *word = snapshot->words, *end = word + snapshot->count;
-    for (; word < end; word++) {
-        if (*word->place != word->value) {
-            snapshot->armed = 0;
-            snapshot->penalty = snapshot->recent_uses >= OF_USE ? 0 : Py_MIN(2 * snapshot->penalty + 1, LONGEST_WAIT);
-            snapshot->wait = snapshot->penalty;
-            return 0;
-        }
+    if (!words_hold(snapshot)) {
+        snapshot->armed = 0;
+        snapshot->penalty = snapshot->recent_uses >= OF_USE ? 0 : Py_MIN(2 * snapshot->penalty + 1, LONGEST_WAIT);
+        snapshot->wait = snapshot->penalty;
+        return 0;
     }
     snapshot->uses++;
     snapshot->recent_uses++;
@@ -97,6 +122,18 @@ with_room(void *array, size_t count, size_t *room, size_t size)
 }
 
 static int
+append_word(Word **words, size_t *count, size_t *room, const void *place, uint64_t value)
+{
+    Word *grown = with_room(*words, *count, room, sizeof(Word));
+    if (grown == NULL) {
+        return 0;
+    }
+    *words = grown;
+    grown[(*count)++] = (Word){.place = place, .value = value};
+    return 1;
+}
+
+static int
 add_word(Witness *witness, const void *place, uint64_t value)
 {
     Snapshot *snapshot = witness->snapshot;
@@ -104,14 +141,17 @@ add_word(Witness *witness, const void *place, uint64_t value)
     if (*seen < snapshot->count && snapshot->words[*seen].place == place) {
         return 1;
     }
-    Word *words = with_room(snapshot->words, snapshot->count, &snapshot->room, sizeof(Word));
-    if (words == NULL) {
-        return 0;
-    }
-    snapshot->words = words;
     *seen = (uint32_t)snapshot->count;
-    snapshot->words[snapshot->count++] = (Word){.place = place, .value = value};
-    return 1;
+    return append_word(&snapshot->words, &snapshot->count, &snapshot->room, place, value)
+        && append_word(&snapshot->steady, &snapshot->steady_count, &snapshot->steady_room, place, value);
+}
+
+/* A word that the number of a dict's state stands for, but while a store is under way. */
+static int
+see_late(Witness *witness, const void *place)
+{
+    Snapshot *snapshot = witness->snapshot;
+    return append_word(&snapshot->words, &snapshot->count, &snapshot->room, place, *(const AnyWord *)place);
 }
 
 /* A word of memory as it is now. */
@@ -236,7 +276,7 @@ see_entry(Witness *witness, PyDictObject *dict, Py_ssize_t index, PyObject *valu
     }
     PyObject **place = DK_IS_UNICODE(keys) ? &DK_UNICODE_ENTRIES(keys)[index].me_value
                                            : &DK_ENTRIES(keys)[index].me_value;
-    return *place == value && see(witness, &dict->ma_keys) && see(witness, place);
+    return *place == value && see_late(witness, &dict->ma_keys) && see_late(witness, place);
 }
 
 /* The state of a dict that is alive, and what a row found in it. */
@@ -429,7 +469,7 @@ ask_tensor(Witness *witness, const Instruction *row)
         return 0;
     }
     PyObject *tensor = witness->registers[row->source];
-    AskedTensor asked = {.tensor = tensor, .near = tensor_near(tensor), .facts = row->extra.facts,
+    AskedTensor asked = {.tensor = tensor, .implementation = tensor_implementation(tensor), .facts = row->extra.facts,
                          .row = (int32_t)(row - witness->first), .constant = row->index};
     for (size_t back = 1; back <= SHARING && back <= snapshot->tensor_count; back++) {
         const AskedTensor *other = &snapshot->tensors[snapshot->tensor_count - back];
@@ -590,7 +630,7 @@ snapshot_take(Snapshot *snapshot, Instruction *first, Instruction *end, PyObject
     }
     Witness witness = {.snapshot = snapshot, .first = first, .registers = registers};
     witness.standing = PyMem_Calloc((size_t)count + 1, 1);
-    snapshot->count = snapshot->tensor_count = 0;
+    snapshot->count = snapshot->steady_count = snapshot->tensor_count = 0;
     drop_atoms(snapshot);
     int all = witness.standing != NULL;
     snapshot->refused = -1;
@@ -632,6 +672,7 @@ snapshot_free(Snapshot *snapshot)
         PyMem_Free(snapshot->atoms);
         PyMem_Free(snapshot->tensors);
         PyMem_Free(snapshot->words);
+        PyMem_Free(snapshot->steady);
         PyMem_Free(snapshot);
     }
 }

@@ -41,8 +41,8 @@ static struct {
     int ready;
     Py_ssize_t dim, sizes, strides;
     Py_ssize_t dtype;        /* two bytes */
-    Py_ssize_t device_type;  /* a byte, and another beside it */
-    Py_ssize_t device_index;
+    Py_ssize_t device;       /* two bytes: these */
+    Py_ssize_t device_type, device_index;
     int64_t most_within;     /* the most dimensions that were seen to lie in it */
     int64_t least_outside;   /* the fewest that were not */
     int tells_grad;          /* what follows is known as well */
@@ -229,22 +229,65 @@ tensor_facts_hold(const TensorFacts *facts, PyObject *object)
     return facts_hold(facts, object);
 }
 
+/* The same for a tensor that points to the implementation it pointed to when it
+ * was asked first: one word says that, and what lies there needs no chain of
+ * reads. Where this says no, facts_hold says what is. */
+static inline __attribute__((always_inline)) int
+quick_facts_hold(const AskedTensor *asked)
+{
+    const TensorFacts *facts = asked->facts;
+    const char *implementation = asked->implementation;
+    if (!facts->quick || (PyObject *)Py_TYPE(asked->tensor) != PyTuple_GET_ITEM(facts->types, 0)
+        || *(const char *const *)((const char *)asked->tensor + shim.word) != implementation
+        || *(const uint64_t *)(implementation + shim.keys) != facts->keys
+        || *(const int64_t *)(implementation + direct.dim) != facts->dimensions
+        || *(const uint16_t *)(implementation + direct.dtype) != facts->dtype
+        || *(const uint16_t *)(implementation + direct.device) != facts->device) {
+        return 0;
+    }
+    const int64_t *sizes = (const int64_t *)(implementation + direct.sizes);
+    const int64_t *strides = (const int64_t *)(implementation + direct.strides);
+    const int64_t *layout = facts->layout;
+    int64_t difference;
+    switch (facts->dimensions) {
+    case 1:
+        difference = (sizes[0] ^ layout[0]) | (strides[0] ^ layout[1]);
+        break;
+    case 2:
+        difference = (sizes[0] ^ layout[0]) | (sizes[1] ^ layout[1]) | (strides[0] ^ layout[2])
+            | (strides[1] ^ layout[3]);
+        break;
+    default:
+        difference = !exact_layout_holds(facts, sizes, strides);
+    }
+    return difference == 0
+        && (facts->requires_grad < 0 || requires_grad_is(asked->tensor, implementation, facts->requires_grad));
+}
+
 /* Tensors that are looked at this much later are fetched already: of a model's
  * hundreds few are in the nearest cache. */
 #define AHEAD 6
 #define CACHE_LINE 64
 
+static inline void
+fetch(const AskedTensor *asked, Py_ssize_t first)
+{
+    __builtin_prefetch(asked->tensor);
+    __builtin_prefetch(asked->implementation + first);
+    __builtin_prefetch(asked->implementation + first + CACHE_LINE);
+    __builtin_prefetch(asked->implementation + first + 2 * CACHE_LINE);
+}
+
 const AskedTensor *
 tensors_changed(const AskedTensor *asked, size_t count)
 {
+    int quick = direct.ready;
+    Py_ssize_t first = direct.dim;
     for (const AskedTensor *end = asked + count; asked < end; asked++) {
         if (asked + AHEAD < end) {
-            __builtin_prefetch(asked[AHEAD].tensor);
-            __builtin_prefetch(asked[AHEAD].near);
-            __builtin_prefetch(asked[AHEAD].near + CACHE_LINE);
-            __builtin_prefetch(asked[AHEAD].near + 2 * CACHE_LINE);
+            fetch(asked + AHEAD, first);
         }
-        if (!facts_hold(asked->facts, asked->tensor)) {
+        if (!(quick && quick_facts_hold(asked)) && !facts_hold(asked->facts, asked->tensor)) {
             return asked;
         }
     }
@@ -252,10 +295,10 @@ tensors_changed(const AskedTensor *asked, size_t count)
 }
 
 const char *
-tensor_near(PyObject *object)
+tensor_implementation(PyObject *object)
 {
     void *handle = direct.ready && is_readable_type(Py_TYPE(object)) ? handle_of(object) : NULL;
-    return handle == NULL ? NULL : *(char **)handle + direct.dim;
+    return handle == NULL ? NULL : *(char **)handle;
 }
 
 int64_t
@@ -385,6 +428,17 @@ check_parsed(PyObject *types, unsigned long long keys, PyObject *sizes, PyObject
     return 1;
 }
 
+static void
+make_quick(TensorFacts *facts)
+{
+    facts->quick = direct.ready && facts->exact && facts->dimensions <= direct.most_within
+        && PyTuple_GET_SIZE(facts->types) == 1;
+    uint8_t device[2];
+    device[direct.device_type - direct.device] = (uint8_t)facts->device_type;
+    device[direct.device_index - direct.device] = (uint8_t)facts->device_index;
+    memcpy(&facts->device, device, sizeof(device));
+}
+
 TensorFacts *
 tensor_facts_parse(PyObject *constant)
 {
@@ -423,6 +477,7 @@ tensor_facts_parse(PyObject *constant)
     for (Py_ssize_t i = 0; i < 2 * count && facts->exact; i++) {
         facts->exact = facts->layout[i] >= 0;
     }
+    make_quick(facts);
     return facts;
 }
 
@@ -606,6 +661,7 @@ find_device(const Sight *sights, Py_ssize_t count)
     }
     direct.device_type = type_first >= 0 ? type_first : index_first + 1;
     direct.device_index = type_first >= 0 ? type_first + 1 : index_first;
+    direct.device = Py_MIN(direct.device_type, direct.device_index);
     return 1;
 }
 

@@ -17,6 +17,8 @@ typedef struct {
     int8_t requires_grad;    /* -1: not looked at */
     int8_t looks_at_strides;
     int8_t exact;            /* every size and stride is one number */
+    int8_t quick;            /* one type, and all of it in the implementation: see quick_facts_hold */
+    uint16_t device;         /* where quick: kind and number of the device as they lie there */
     int64_t dimensions;
     int64_t layout[];        /* sizes, strides */
 } TensorFacts;
@@ -31,7 +33,7 @@ int tensor_facts_hold(const TensorFacts *facts, PyObject *object);
 /* A tensor that is alive, and what it must be. */
 typedef struct {
     PyObject *tensor;
-    const char *near;        /* where its facts lay once: only to have that memory at hand */
+    const char *implementation;  /* what it pointed to once, or NULL: only to have that memory at hand */
     const TensorFacts *facts;
     int32_t row, constant;   /* of the instruction that asks */
 } AskedTensor;
@@ -39,8 +41,8 @@ typedef struct {
 /* The first of some tensors that is not what it must be, or NULL. */
 const AskedTensor *tensors_changed(const AskedTensor *asked, size_t count);
 
-/* Where the facts of a tensor lie, or NULL. */
-const char *tensor_near(PyObject *object);
+/* The implementation of a tensor whose facts are read past the shim, or NULL. */
+const char *tensor_implementation(PyObject *object);
 
 /* One size of a tensor, -1 when it has no such dimension or is no tensor that
  * can be read. */
