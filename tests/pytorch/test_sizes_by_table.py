@@ -14,6 +14,9 @@ from tests.models.compare import assert_same
 pytestmark = pytest.mark.torch
 
 
+functional = torch.nn.functional
+
+
 class Symbolic:
     """A backend that runs the graph as it is, and keeps which sizes of each tensor it was shown are symbolic."""
 
@@ -110,6 +113,13 @@ TABLE: dict[str, Row] = {
     "step counter": Row(Counter(), [(ones(3),)] * 6, 2),
     "rate that decays": Row(lambda p, g, lr: p.add(g, alpha=-lr), [(ones(3), ones(3), 0.1 / (i + 1)) for i in range(6)], 2),
     "temperature": Row(lambda x, t: (x / t).softmax(-1), [(ones(2, 5), 0.5 + i / 10) for i in range(6)], 2),
+    "classes": Row(lambda x, n: functional.one_hot(x.long(), n), [(ones(2), n) for n in (3, 4, 7, 9)], 2),
+    "steps": Row(lambda x, n: torch.linspace(0, 1, n).sum() + torch.logspace(0.0, 1.0, steps=n), [(ones(2), n) for n in (3, 4, 7, 9)], 2),
+    "window": Row(lambda x, n: torch.hann_window(n) + torch.kaiser_window(n, periodic=False), [(ones(2), n) for n in (3, 4, 7, 9)], 2),
+    "tensor of a number": Row(lambda x, n: x + torch.tensor(n) + torch.tensor([n, 2])[0], [(ones(2), n) for n in (3, 4, 0, 1)], 2),
+    "tensor of a float": Row(lambda x, n: x + torch.tensor(n) + torch.tensor([n, 2])[0], [(ones(2), n) for n in (0.5, 0.25, 1.0, -3.0)], 2),
+    "finite": Row(lambda x, n: x * n if math.isfinite(n) and not math.isnan(n) else x, [(ones(2), n) for n in (0.5, 2.5, -1.0, 7.0)], 2),
+    "infinite": Row(lambda x, n: x * n if not math.isinf(n) else x - 1, [(ones(2), n) for n in (0.5, 2.5, math.inf, -math.inf, 7.0)], 3),
     # what needs the very number is captured for each
     "rows of a loop": Row(lambda x: [row * i for i, row in enumerate(x)], rows(3, 4, 5), 3),
     "a range": Row(lambda x: sum([x[i] for i in range(x.shape[0])]), rows(3, 4, 5), 3),
@@ -170,3 +180,40 @@ def test_a_condition_on_a_computed_number_is_told_as_the_program_writes_it(caplo
             assert_same(halves(ones(n)), compiled(ones(n)))
     assert frameloom.stats().graphs == 2
     assert "int(x.shape[0] * 0.5)" in caplog.text
+
+
+def test_a_step_of_training() -> None:
+    """A rate that changes at every step, a counter, a batch whose last one is short: two graphs."""
+
+    def step(counter, weight, x, target, rate):
+        counter.step += 1
+        loss = functional.mse_loss(x @ weight, target)
+        (gradient,) = torch.autograd.grad(loss, weight)
+        with torch.no_grad():
+            weight.sub_(gradient * (rate / counter.step))
+        return loss.detach()
+
+    results = []
+    for call in (step, frameloom.compile(step, backend="eager")):
+        weight, counter, losses = (ones(4, 2) / 8).requires_grad_(), Counter(), []
+        for index, rows in enumerate((6, 6, 6, 3, 6, 6, 3)):
+            losses.append(call(counter, weight, ones(rows, 4) / 8, ones(rows, 2) / 8, 0.1 / (1 + index)))
+        results.append((weight.detach(), counter.step, losses))
+    assert_same(*results)
+    # the sizes that vary first show at the fourth step: the rate and the counter, at the second
+    assert frameloom.stats().graphs == 3
+    assert not frameloom.stats().eager
+
+
+def test_data_of_a_tensor_set_to_itself_is_left_as_it_is() -> None:
+    """`Module.to` does that where there is nothing to convert."""
+    module = torch.nn.Linear(2, 3)
+
+    def converted(x):
+        return module.to(x.dtype)(x) * 2
+
+    version = module.weight._version
+    compiled = frameloom.compile(converted, backend="eager", fullgraph=True)
+    with torch.no_grad():
+        assert_same(converted(ones(4, 2)), compiled(ones(4, 2)))
+    assert module.weight._version == version and module.weight.requires_grad

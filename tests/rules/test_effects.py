@@ -113,8 +113,8 @@ def test_print_to_none(written):
     whole(print_elsewhere, state=written)
 
 
-def test_print_of_an_object_breaks(written):
-    breaks("FL105", print_an_object, state=written)
+def test_print_of_an_object(written):
+    whole(print_an_object, state=written)
 
 
 def test_print_to_a_stream_of_the_program_breaks():

@@ -28,7 +28,7 @@ from frameloom.diagnostics.reports import REFUSED, RESUMES, BreakReport
 from frameloom.native import SKIP, SKIP_BELOW, Engine
 from frameloom.symbolic.declared import Declared
 from frameloom.symbolic.domain import Domain
-from frameloom.symbolic.source import Missing
+from frameloom.symbolic.source import Missing, Source
 
 ANSWERS = {Verdict.PASS: SKIP, Verdict.LEAVE: SKIP_BELOW}
 STAYS_WHOLE = "the function runs as it is, and what it calls is looked at"
@@ -158,7 +158,8 @@ class Compiler:
             known = len(record.decisions), len(record.promoted)
             self._draw(miss, misses, record)
             self._draw_from_all(misses, scope, record)
-            done = recompiles.what_is_done(len(record.decisions) > known[0], len(record.promoted) > known[1])
+            sizes, numbers = len(record.decisions) > known[0], len(record.promoted) > known[1]
+            done = recompiles.what_is_done(sizes, numbers, is_drawn(miss) and path_if_any(miss.guard.source) in record.promoted)
             report = recompiles.report(miss, code, len(self.engine.entries(code)), record.again + 1, done)
         if stances.fails_on_recompile():
             raise RecompileError(report)
@@ -207,11 +208,8 @@ class Compiler:
             )
 
     def _draw(self, miss: Miss, misses: tuple, record: CodeRecord) -> None:
-        try:
-            path = path_of(miss.guard.source)
-        except Missing:  # it begins at an object that is gone, which the next capture cannot begin at
-            return
-        if any(path in entry.info.overwritten for entry, _ in misses):
+        path = path_if_any(miss.guard.source)
+        if path is not None and any(path in entry.info.overwritten for entry, _ in misses):
             record.promoted.add(path)
 
     def _capture(self, function: types.FunctionType, code: types.CodeType, arguments: tuple, record: CodeRecord) -> Any:
@@ -279,6 +277,14 @@ class Compiler:
         except OSError as failed:
             place = f"no report could be written: {failed}"
         events.eager(BreakReport.of("FL901", (first_line(code),), f"{type(error).__name__}: {error}", notes=(place,)))
+
+
+def path_if_any(source: Source) -> tuple | None:
+    """The path of a source; None where it begins at an object that is gone, which the next capture cannot begin at."""
+    try:
+        return path_of(source)
+    except Missing:
+        return None
 
 
 def is_drawn(miss: Miss) -> bool:

@@ -114,13 +114,16 @@ def _is_or_lies_behind(source: Source | None, others: set[Source]) -> bool:
     return source is not None
 
 
-def what_is_done(sizes: bool, numbers: bool) -> str:
-    """What the capture after a miss does about it: sizes, numbers: whether some that differed are taken as varying from now on."""
+def what_is_done(sizes: bool, numbers: bool, needed: bool = False) -> str:
+    """What the capture after a miss does about it: sizes, numbers: whether some that differed are taken as varying from now on; needed: whether
+    the number that differs was so taken already, and the program asked what it is."""
     kinds = " and ".join([*["sizes that differ become symbolic"] * sizes, *["numbers that differ are read at run time"] * numbers])
-    return kinds or AS_BEFORE
+    return kinds or (NEEDED if needed else AS_BEFORE)
 
 
 AS_BEFORE = "an entry of its own for what this call has"
+NEEDED = "an entry of its own for this number, since the program needs to know it here"
+NEEDED_HELP = "text, keys, indices, range() and `is` take the very number, as do arguments of torch that are no sizes: keep it out of them, or pass a tensor"
 
 
 def report(miss: Miss, code: types.CodeType, entries: int, time: int = 1, done: str = "") -> RecompileReport:
@@ -138,12 +141,18 @@ def report(miss: Miss, code: types.CodeType, entries: int, time: int = 1, done: 
         old=told.old,
         new=NOTHING if miss.found is Missing else told.new,
         chain=chain or _place(code),
-        help=told.help if guard.check != "EQUAL" or done in ("", AS_BEFORE) else "",  # there is nothing to do
+        help=_help(guard, told, done),
         changed=told.changed,
         time=time,
         done=done,
         label=f"{path} is read here" if chain else "",
     )
+
+
+def _help(guard: Guard, told: Told, done: str) -> str:
+    if guard.check == "EQUAL":
+        return {"": told.help, AS_BEFORE: told.help, NEEDED: NEEDED_HELP}.get(done, "")  # there is nothing to do
+    return told.help
 
 
 def _place(code: types.CodeType) -> tuple[Location, ...]:

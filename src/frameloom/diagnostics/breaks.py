@@ -101,8 +101,8 @@ ROWS = (
         "move input and output out of the compiled function"),
     BreakKind(
         "FL105", "text is written whose making runs the program's own code",
-        "print, warnings and logging are replayed in order when their arguments are plain; here a __str__, __repr__ or "
-        "handler of the program would run.",
+        "print, warnings and logging are replayed in order when their arguments are plain; here a handler of the program would run, or a "
+        "__str__ or __repr__ that does more than make a text.",
         "write plain values, or write outside the compiled function"),
     BreakKind(
         "FL106", "import of a module that is not loaded yet",

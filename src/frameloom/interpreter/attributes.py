@@ -18,7 +18,7 @@ from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.method import MethodBody
 from frameloom.symbolic.layouts.super_ import SuperBody
 from frameloom.symbolic.observe import is_static
-from frameloom.symbolic.real import has_instance_dict, mro_of, namespace_of
+from frameloom.symbolic.real import has_instance_dict, mro_of, namespace_of, type_name
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
 
@@ -145,7 +145,7 @@ def generic_get(m: Machine, obj: Value, name: str, link: Link | None = None) -> 
     """`object.__getattribute__`."""
     found = lookup(m, obj, name)
     if found is ABSENT:
-        raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {name!r}")
+        raise m.error(AttributeError, f"{type_name(obj.cls)!r} object has no attribute {name!r}")
     return finish_lookup(m, obj, name, found, link)
 
 
@@ -472,7 +472,7 @@ def class_get(m: Machine, obj: Value, name: str) -> Value:
         return bind_descriptor(m, found, None, obj)
     if on_meta is not ABSENT:
         return bind_descriptor(m, on_meta, obj, obj.cls)
-    raise m.error(AttributeError, f"type object {cls.__name__!r} has no attribute {name!r}")
+    raise m.error(AttributeError, f"type object {type_name(cls)!r} has no attribute {name!r}")
 
 
 def module_get(m: Machine, obj: Value, name: str) -> Value:
@@ -553,10 +553,10 @@ def generic_set(m: Machine, obj: Value, name: str, value: Value, link: Link | No
     body = attributes_of(m, obj)
     if body is None:
         known = f"attribute {name!r} is read-only" if on_class is not ABSENT else f"has no attribute {name!r}{NO_PLACE}"
-        raise m.error(AttributeError, f"{obj.cls.__name__!r} object {known}")
+        raise m.error(AttributeError, f"{type_name(obj.cls)!r} object {known}")
     if value is ABSENT:
         if dict_.get(m.session, body, name, Const(name)) is ABSENT:
-            raise m.error(AttributeError, f"{obj.cls.__name__!r} object has no attribute {name!r}")
+            raise m.error(AttributeError, f"{type_name(obj.cls)!r} object has no attribute {name!r}")
         dict_.delete(m.session, body, name, Const(name))
         dict_.log_delete(m.session, obj, body, Const(name))
     else:
@@ -600,7 +600,7 @@ def _set_property(m: Machine, found: Value, obj: Value, name: str, value: Value,
     setter = part_of(m, found, property.__dict__["fdel" if value is ABSENT else "fset"])
     if type(setter) is Const and setter.value is None:
         kind = "deleter" if value is ABSENT else "setter"
-        raise m.error(AttributeError, f"property {name!r} of {obj.cls.__name__!r} object has no {kind}")
+        raise m.error(AttributeError, f"property {name!r} of {type_name(obj.cls)!r} object has no {kind}")
     m.invoke(setter, [obj] if value is ABSENT else [obj, value], {}, link)
 
 
@@ -636,7 +636,7 @@ def class_set(m: Machine, obj: Value, name: str, value: Value, link: Link | None
     if on_meta is not ABSENT and is_data_descriptor(m, on_meta):
         raise GraphBreak("FL505", f"attribute {name!r} of class {cls.__name__}")
     if is_static(cls):
-        raise m.error(TypeError, f"cannot set {name!r} attribute of immutable type {cls.__name__!r}")
+        raise m.error(TypeError, f"cannot set {name!r} attribute of immutable type {type_name(cls)!r}")
     if name.startswith("__") and name.endswith("__"):
         raise GraphBreak("FL505", f"special method {name!r} of class {cls.__name__} is changed")
     if value is ABSENT and name not in namespace_of(cls) and m.observe.class_writes.get((cls, name), ABSENT) is ABSENT:

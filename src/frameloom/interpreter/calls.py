@@ -26,10 +26,10 @@ from frameloom.interpreter.registry import (
 )
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.kinds import DEFINED_METHOD
-from frameloom.symbolic.layouts import cell as cells, function as functions, generator
+from frameloom.symbolic.layouts import cell as cells, function as functions, generator, set_
 from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.real import flags_of, is_subtype, stands_on
+from frameloom.symbolic.real import flags_of, is_subtype, stands_on, type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
 
@@ -268,7 +268,7 @@ def instantiate(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Valu
     waiting = link and link.of("value", made)
     returned = invoke(m, init, [made, *args], kwargs, waiting)
     if not (type(returned) is Const and returned.value is None):
-        raise m.error(TypeError, f"__init__() should return None, not '{returned.cls.__name__}'")
+        raise m.error(TypeError, f"__init__() should return None, not '{type_name(returned.cls)}'")
     return made
 
 
@@ -279,16 +279,36 @@ def _unwrap_static(m: Machine, new: Value) -> Value:
     return new
 
 
+def _is_abstract(m: Machine, cls: type) -> Exception:
+    """What `object.__new__` says of an abstract class: the names in its `__abstractmethods__`, sorted."""
+    told = attributes.get_attribute(m, m.observe.constant(cls), "__abstractmethods__")
+    names = set_.members(m.session, told.body) if told.cls is frozenset and type(told) is Obj else [told]
+    if not all(type(name) is Const and type(name.value) is str for name in names):
+        raise GraphBreak("FL101", f"{cls.__name__} is abstract")
+    stand_in = type(type_name(cls), (), {})
+    stand_in.__abstractmethods__ = frozenset(name.value for name in names)
+    return m.error(TypeError, _message_of(stand_in))
+
+
+def _message_of(abstract: type) -> str:
+    """CPython's own words for an instance of an abstract class; they differ between versions."""
+    try:
+        object.__new__(abstract)
+    except TypeError as error:
+        return error.args[0]
+    raise AssertionError(f"{abstract!r} makes instances")
+
+
 def new_object(m: Machine, cls: type, args: list[Value], kwargs: dict[str, Value], init: Value) -> Obj:
     """`object.__new__` for a class."""
     if (args or kwargs) and type(init) is Const and init.value is object.__init__:
-        raise m.error(TypeError, f"{cls.__name__}() takes no arguments")
+        raise m.error(TypeError, f"{type_name(cls)}() takes no arguments")
     if m.observe.flags(cls, ABSTRACT):
-        raise GraphBreak("FL101", f"{cls.__name__} is abstract")
+        raise _is_abstract(m, cls)
     if flags_of(cls) & DISALLOW_INSTANTIATION:
         raise GraphBreak("FL101", f"{cls.__name__} makes no instances by call")
     if storage_base(cls) is not object:
-        raise m.error(TypeError, f"object.__new__({cls.__name__}) is not safe, use {storage_base(cls).__name__}.__new__()")
+        raise m.error(TypeError, f"object.__new__({type_name(cls)}) is not safe, use {storage_base(cls).__name__}.__new__()")
     require_plain_base(cls)
     made = fresh_instance(m, cls, None)
     if (args or kwargs) and not _takes_arguments(m, cls):
@@ -359,7 +379,7 @@ def call_instance(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Va
         return call_known(m, fn, args, kwargs, link)
     found = m.observe.type_lookup(fn.cls, "__call__")
     if found is ABSENT:
-        raise m.error(TypeError, f"'{fn.cls.__name__}' object is not callable")
+        raise m.error(TypeError, f"'{type_name(fn.cls)}' object is not callable")
     if type(found) is Const and found.value not in RULES:
         target = m.observe.peek(fn)
         if target is not MISSING and m.domain.records(target):

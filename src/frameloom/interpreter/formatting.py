@@ -8,6 +8,7 @@ from frameloom.interpreter.operators import _call_slot, is_graph, is_host
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.kinds import ATOMS
 from frameloom.symbolic.layouts.payload import PayloadBody
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Obj, Value
 
@@ -34,7 +35,7 @@ def convert(m: Machine, conversion: str, value: Value, link: Link | None = None)
         return convert(m, "repr", value, link)
     text = _call_slot(m, slot, value, [], link and conversion != "ascii" and link.of(slot_name.strip("_")) or None)
     if not issubclass(text.cls, str):
-        raise m.error(TypeError, f"{slot_name} returned non-string (type {text.cls.__name__})")
+        raise m.error(TypeError, f"{slot_name} returned non-string (type {type_name(text.cls)})")
     return m.fold(ascii_text, text.value) if conversion == "ascii" and type(text) is Const else text
 
 
@@ -62,16 +63,16 @@ def format_(m: Machine, value: Value, spec: Value, link: Link | None = None) -> 
         return format_(m, Const(m.need_constant(value, "FL205", f"format() of a {value.cls.__name__}")), spec)
     slot = m.observe.type_lookup(value.cls, "__format__")
     if slot is ABSENT:
-        raise m.error(TypeError, f"unsupported format string passed to {value.cls.__name__}.__format__")
+        raise m.error(TypeError, f"unsupported format string passed to {type_name(value.cls)}.__format__")
     if type(slot) is Const and slot.value is object.__format__:
         if type(spec) is Const and spec.value != "":
-            raise m.error(TypeError, f"unsupported format string passed to {value.cls.__name__}.__format__")
+            raise m.error(TypeError, f"unsupported format string passed to {type_name(value.cls)}.__format__")
         return convert(m, "str", value, link)
     if type(slot) is Const and slot.value in FORMATS_OF_ATOMS and type(spec) is Const and spec.value == "":
         return convert(m, "str", value, link)  # of an instance of a subclass, which may have a __str__ of its own
     text = _call_slot(m, slot, value, [spec], link and link.of("format"))
     if not issubclass(text.cls, str):
-        raise m.error(TypeError, f"__format__ must return a str, not {text.cls.__name__}")
+        raise m.error(TypeError, f"__format__ must return a str, not {type_name(text.cls)}")
     return text
 
 

@@ -17,8 +17,15 @@ from frameloom.symbolic.layouts.ahead import Ahead
 from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.layouts.generator import GeneratorBody
 from frameloom.symbolic.layouts.iterator import FOREIGN, SequenceIterator
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak, Suspend, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Lazy, Node, Obj, Value
+
+
+def is_iterable(m: Machine, value: Value) -> bool:
+    """Whether `iter(value)` has a method to call."""
+    lookup = m.observe.type_lookup
+    return lookup(value.cls, "__iter__") is not ABSENT or lookup(value.cls, "__getitem__") is not ABSENT
 
 
 def iterate(m: Machine, value: Value, link: Link | None = None) -> Value:
@@ -34,10 +41,10 @@ def iterate(m: Machine, value: Value, link: Link | None = None) -> Value:
     if slot is not ABSENT and not blocked:
         made = _call_slot(m, slot, value, [], link)
         if made.cls not in ITERATORS and m.observe.type_lookup(made.cls, "__next__") is ABSENT:
-            raise m.error(TypeError, f"iter() returned non-iterator of type '{made.cls.__name__}'")
+            raise m.error(TypeError, f"iter() returned non-iterator of type '{type_name(made.cls)}'")
         return made
     if blocked or m.observe.type_lookup(value.cls, "__getitem__") is ABSENT:
-        raise m.error(TypeError, f"'{value.cls.__name__}' object is not iterable")
+        raise m.error(TypeError, f"'{type_name(value.cls)}' object is not iterable")
     return m.session.alloc(iterators.SEQUENCE_ITERATOR, SequenceIterator(value, 0))
 
 
@@ -47,7 +54,7 @@ _OVER = {str: iterators.STR_ITERATOR, bytes: iterators.BYTES_ITERATOR, range: it
 def _constant_iterator(m: Machine, value: Const) -> Value:
     cls = _OVER.get(value.cls)
     if cls is None:
-        raise m.error(TypeError, f"'{value.cls.__name__}' object is not iterable")
+        raise m.error(TypeError, f"'{type_name(value.cls)}' object is not iterable")
     if cls is not iterators.BYTES_ITERATOR:
         cls = type(iter(value.value))
     return m.session.alloc(cls, SequenceIterator(value, 0))
@@ -73,7 +80,7 @@ def next_unseen(m: Machine, iterator: Value, link: Link | None = None) -> Value 
             raise
     slot = m.observe.type_lookup(iterator.cls, "__next__")
     if slot is ABSENT:
-        raise m.error(TypeError, f"'{iterator.cls.__name__}' object is not an iterator")
+        raise m.error(TypeError, f"'{type_name(iterator.cls)}' object is not an iterator")
     try:
         return _call_slot(m, slot, iterator, [], link)
     except SymbolicRaise as signal:

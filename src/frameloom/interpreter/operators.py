@@ -17,7 +17,8 @@ from frameloom.symbolic.guards import same_constant
 from frameloom.symbolic.kinds import ATOMS, has_equals
 from frameloom.symbolic.layouts.payload import RunTimeBody
 from frameloom.symbolic.made import class_made
-from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.real import flags_of, type_name
+from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import (
     ABSENT,
     FALSE,
@@ -143,7 +144,7 @@ def _tried(link: Link | None, rest: list[tuple], otherwise: Any) -> Link | None:
 
 def _unsupported(symbol: str, a: Value, b: Value) -> str:
     shown = f"{symbol}{' or pow()' * (symbol == '**')}"
-    return f"unsupported operand type(s) for {shown}: '{a.cls.__name__}' and '{b.cls.__name__}'"
+    return f"unsupported operand type(s) for {shown}: '{type_name(a.cls)}' and '{type_name(b.cls)}'"
 
 
 def _comes_first(m: Machine, value: Value, name: str) -> bool:
@@ -291,7 +292,7 @@ def unary(m: Machine, symbol: str, a: Value, link: Link | None = None) -> Value:
         return host(m, function, [a])
     slot = m.observe.type_lookup(a.cls, name)
     if slot is ABSENT:
-        raise m.error(TypeError, f"bad operand type for unary {symbol}: '{a.cls.__name__}'")
+        raise m.error(TypeError, f"bad operand type for {'abs()' if symbol == 'abs' else f'unary {symbol}'}: '{type_name(a.cls)}'")
     return _call_slot(m, slot, a, [], link)
 
 
@@ -324,7 +325,7 @@ def compare(m: Machine, symbol: str, a: Value, b: Value, link: Link | None = Non
     else:
         tries = [(left, a, b), (right, b, a)]
     tries = [one for one in tries if one[0] is not ABSENT and not _default_comparison(one[0])]
-    refused = f"'{symbol}' not supported between instances of '{a.cls.__name__}' and '{b.cls.__name__}'"
+    refused = f"'{symbol}' not supported between instances of '{type_name(a.cls)}' and '{type_name(b.cls)}'"
     for place, (slot, receiver, other) in enumerate(tries):
         otherwise: Any = refused
         if link is not None and symbol in ("==", "!=") and (slot.cls is FunctionType or _is_inverse_of_equality(slot)):
@@ -446,7 +447,7 @@ def truth(m: Machine, value: Value, link: Link | None = None) -> Value:
     if slot is not ABSENT:
         result = _call_slot(m, slot, value, [], link and link.of("bool"))
         if result.cls is not bool:
-            raise m.error(TypeError, f"__bool__ should return bool, returned {result.cls.__name__}")
+            raise m.error(TypeError, f"__bool__ should return bool, returned {type_name(result.cls)}")
         return result if type(result) is Const else truth(m, result)
     slot = m.observe.type_lookup(value.cls, "__len__")
     if slot is not ABSENT:
@@ -481,12 +482,12 @@ def length(m: Machine, value: Value, link: Link | None = None) -> Value:
             return found
     slot = m.observe.type_lookup(value.cls, "__len__")
     if slot is ABSENT:
-        raise m.error(TypeError, f"object of type '{value.cls.__name__}' has no len()")
+        raise m.error(TypeError, f"object of type '{type_name(value.cls)}' has no len()")
     result = index(m, _call_slot(m, slot, value, [], link))
     if type(result) is Const and result.value < 0:
         raise m.error(ValueError, "__len__() should return >= 0")
     if type(result) is Const and result.value > sys.maxsize:
-        raise m.error(OverflowError, f"cannot fit '{result.cls.__name__}' into an index-sized integer")
+        raise m.error(OverflowError, f"cannot fit '{type_name(result.cls)}' into an index-sized integer")
     return result
 
 
@@ -504,14 +505,14 @@ def index(m: Machine, value: Value) -> Value:
             return found
     slot = m.observe.type_lookup(value.cls, "__index__")
     if slot is ABSENT:
-        raise m.error(TypeError, f"'{value.cls.__name__}' object cannot be interpreted as an integer")
+        raise m.error(TypeError, f"'{type_name(value.cls)}' object cannot be interpreted as an integer")
     return require_int(m, _call_slot(m, slot, value, []))
 
 
 def require_int(m: Machine, made: Value) -> Value:
     """What an `__index__` gave, as CPython takes it."""
     if not issubclass(made.cls, int):
-        raise m.error(TypeError, f"__index__ returned non-int (type {made.cls.__name__})")
+        raise m.error(TypeError, f"__index__ returned non-int (type {type_name(made.cls)})")
     if made.cls is not int:
         raise GraphBreak("FL102", "__index__ gives an instance of a subclass of int, of which CPython warns")
     return made
@@ -554,7 +555,7 @@ def get_item(m: Machine, container: Value, key: Value, link: Link | None = None)
     if slot is ABSENT:
         if issubclass(container.cls, type):
             return _class_getitem(m, container, key, link)
-        raise m.error(TypeError, f"'{container.cls.__name__}' object is not subscriptable")
+        raise m.error(TypeError, f"'{type_name(container.cls)}' object is not subscriptable")
     return _call_slot(m, slot, container, [key], link)
 
 
@@ -564,7 +565,26 @@ FOLDED = frozenset({str, bytes, range})
 def _class_getitem(m: Machine, container: Value, key: Value, link: Link | None) -> Value:
     from frameloom.interpreter.attributes import class_get
 
-    return m.invoke(class_get(m, container, "__class_getitem__"), [key], {}, link)
+    try:
+        found = class_get(m, container, "__class_getitem__")
+    except SymbolicRaise as signal:
+        if not issubclass(signal.value.cls, AttributeError):
+            raise
+        raise m.error(TypeError, f"type '{type_name(m.observe.known_class(container))}' is not subscriptable") from None
+    return m.invoke(found, [key], {}, link)
+
+
+def _not_written(m: Machine, container: Value, key: Value, deletes: bool) -> str:
+    """What an object says whose items are not written; the number of an item goes to the sequence that its class may be."""
+    if not deletes:
+        return "does not support item assignment"
+    lookup = m.observe.type_lookup
+    is_sequence = flags_of(container.cls) & HEAP_TYPE or lookup(container.cls, "__contains__") is not ABSENT
+    numbered = is_sequence and lookup(key.cls, "__index__") is not ABSENT
+    return "doesn't support item deletion" if numbered else "does not support item deletion"
+
+
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: such a class has room for the slots of sequences
 
 
 def set_item(m: Machine, container: Value, key: Value, value: Value, link: Link | None = None) -> None:
@@ -576,6 +596,5 @@ def set_item(m: Machine, container: Value, key: Value, value: Value, link: Link 
             return
     slot = m.observe.type_lookup(container.cls, "__delitem__" if deletes else "__setitem__")
     if slot is ABSENT:
-        what = "deletion" if deletes else "assignment"
-        raise m.error(TypeError, f"'{container.cls.__name__}' object does not support item {what}")
+        raise m.error(TypeError, f"'{type_name(container.cls)}' object {_not_written(m, container, key, deletes)}")
     _call_slot(m, slot, container, [key] if deletes else [key, value], link)

@@ -19,6 +19,7 @@ from frameloom.symbolic.layouts.method import MethodBody
 from frameloom.symbolic.layouts.payload import PayloadBody, RunTimeBody
 from frameloom.symbolic.layouts.reference import ReferenceBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Node, Obj, Value
 
@@ -159,7 +160,7 @@ def hash_value(m: Machine, key: Value, asked: list | None = None) -> int:
 def _c_hash(m: Machine, key: Value, slot: Any, asked: list) -> int:
     """The hash by a method in C: known for what has the storage of an atom or a frozenset."""
     if slot is None:
-        raise m.error(TypeError, f"unhashable type: '{key.cls.__name__}'")
+        raise m.error(TypeError, f"unhashable type: '{type_name(key.cls)}'")
     if type(key) is Obj and isinstance(key.body, TupleBody) and slot is tuple.__hash__:
         return hash(tuple(_Hash(hash_value(m, item, asked)) for item in tuple_.items(m.session, key.body)))
     if type(key) is Obj and isinstance(key.body, PayloadBody):
@@ -233,16 +234,15 @@ def dict_remove(m: Machine, target: Obj, handle: Any, key: Value) -> None:
         dict_.log_delete(m.session, target, body, key)
 
 
-def dict_update(m: Machine, target: Obj, other: Value, unique: bool = False) -> None:
-    """`dict.update`, or the merge of keywords of a call where `unique`."""
+def dict_update(m: Machine, target: Obj, other: Value, unique: bool = False, mapping_only: bool = False) -> None:
+    """`dict.update`; where `unique`, for the keywords of a call: a KeyError of a key that is there, an AttributeError where there are
+    no keys, and so where `mapping_only`."""
     if not unique and type(other) is Obj and isinstance(other.body, dict_.DictBody) and _plain_mapping(m, other):
         _merge(m, target, other)
         return
-    for key, value in pairs(m, other, unique):
-        if unique and key.cls is not str:
-            raise m.error(TypeError, "keywords must be strings")
+    for key, value in pairs(m, other, unique or mapping_only):
         if unique and dict_get(m, target, key) is not ABSENT:
-            raise m.error(TypeError, f"got multiple values for keyword argument {key.value!r}")
+            raise m.error_of(KeyError, key)
         dict_set(m, target, key, value)
 
 
@@ -281,7 +281,7 @@ def pairs(m: Machine, other: Value, mapping_only: bool = False) -> Iterator[tupl
             yield key, get_item(m, other, key)
         return
     if mapping_only:
-        raise m.error(TypeError, f"argument after ** must be a mapping, not {other.cls.__name__}")
+        raise m.error(AttributeError, f"{type_name(other.cls)!r} object has no attribute 'keys'")
     iterator = iterate(m, other)
     for at in itertools.count():
         item = next_item(m, iterator)

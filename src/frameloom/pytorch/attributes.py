@@ -204,6 +204,8 @@ WRITE_REFUSALS: dict[str, tuple[str, str]] = {
 
 def write(state: State, node: Node, name: str, value: Value) -> Any:
     """Perform `node.name = value` for a C attribute, or NOT_HANDLED for an attribute in the node's own dictionary."""
+    if name == "data" and value is node and type(node.fact) is TensorFact and not node.fact.inference:
+        return None  # as it is: `Module.to` does that to parameters that have the dtype and device already
     refusal = WRITE_REFUSALS.get(name)
     if refusal is not None:
         raise GraphBreak(*refusal)

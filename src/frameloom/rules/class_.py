@@ -25,7 +25,7 @@ from frameloom.rules.mappingproxy import class_entry, class_namespace
 from frameloom.symbolic.layouts import cell
 from frameloom.symbolic.layouts.cell import CellBody
 from frameloom.symbolic.layouts.super_ import SuperBody
-from frameloom.symbolic.real import flags_of, stands_on
+from frameloom.symbolic.real import flags_of, stands_on, type_name
 from frameloom.symbolic.guards import HEAP_TYPE
 from frameloom.symbolic.reading import Reading
 from frameloom.symbolic.signals import GraphBreak
@@ -214,7 +214,7 @@ def super_(m: Machine, start: Value = ABSENT, obj: Value = ABSENT, /) -> Value:
     if start is ABSENT:
         start, obj = _of_frame(m, m.session.frame)
     elif not issubclass(start.cls, type):
-        raise m.error(TypeError, f"super() argument 1 must be a type, not {start.cls.__name__}")
+        raise m.error(TypeError, f"super() argument 1 must be a type, not {type_name(start.cls)}")
     if obj is ABSENT or obj is NONE or type(obj) is Const and obj.value is None:
         raise GraphBreak("FL101", "super() without an object")
     return m.session.alloc(super, SuperBody(start, obj, _owner(m, start, obj)))

@@ -11,6 +11,7 @@ from typing import Any, Callable
 
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import RULES
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.values import Obj, Value
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -101,5 +102,5 @@ def _method(made: Callable, accepts: Callable, cls: type, name: str, storage: ty
 def wrong_receiver(cls: type, name: str, given: type, wrapper: bool) -> str:
     """What CPython says where a C method is called on an object of another class."""
     if wrapper:
-        return f"descriptor '{name}' requires a '{cls.__name__}' object but received a '{given.__name__}'"
-    return f"descriptor '{name}' for '{cls.__name__}' objects doesn't apply to a '{given.__name__}' object"
+        return f"descriptor '{name}' requires a '{type_name(cls)}' object but received a '{type_name(given)}'"
+    return f"descriptor '{name}' for '{type_name(cls)}' objects doesn't apply to a '{type_name(given)}' object"

@@ -18,7 +18,7 @@ from frameloom.rules.list_ import compare_sequences
 from frameloom.rules.representation import listed, once, shown
 from frameloom.symbolic.layouts import deque_
 from frameloom.symbolic.layouts.deque_ import DEQUE_ITERATOR, DEQUE_REVERSED, DequeBody, DequeIterator
-from frameloom.symbolic.real import is_subtype
+from frameloom.symbolic.real import is_subtype, type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, NOT_IMPLEMENTED, Const, Obj, Value, boolean
 
@@ -213,7 +213,7 @@ def length(m: Machine, self: Obj, /) -> Value:
 
 def _position(m: Machine, self: Obj, key: Value) -> int:
     if not has_index(m, key):
-        raise m.error(TypeError, f"sequence index must be integer, not '{key.cls.__name__}'")
+        raise m.error(TypeError, f"sequence index must be integer, not '{type_name(key.cls)}'")
     count = deque_.length(m.session, self.body)
     at = size_of(m, key)
     at += count if at < 0 else 0
@@ -308,7 +308,7 @@ def take(m: Machine, self: Obj) -> Value | None:
 @method("__add__")
 def add(m: Machine, self: Obj, other: Value, /) -> Value:
     if not is_deque(other):
-        raise m.error(TypeError, f'can only concatenate deque (not "{other.cls.__name__}") to deque')
+        raise m.error(TypeError, f'can only concatenate deque (not "{type_name(other.cls)}") to deque')
     made = copy(m, self)
     extend(m, made, other)
     return made

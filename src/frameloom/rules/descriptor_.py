@@ -19,7 +19,7 @@ from frameloom.interpreter.registry import refuse
 from frameloom.rules.define import function, methods, wrong_receiver
 from frameloom.symbolic.layouts.descriptor import FROM_GETTER
 from frameloom.symbolic.layouts.dict_ import DictBody
-from frameloom.symbolic.real import stands_on
+from frameloom.symbolic.real import stands_on, type_name
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, FALSE, NONE, Const, Obj, Value, boolean
 
@@ -153,7 +153,7 @@ def _require_fit(m: Machine, found: Value, receiver: Value | None, owner: Value)
     if found.cls is types.ClassMethodDescriptorType:
         cls = receiver.cls if _is_none(owner) else m.observe.known(owner)
         if not stands_on(cls, type) or not m.observe.is_subtype(cls, descriptor.__objclass__):
-            name = cls.__name__ if stands_on(cls, type) else owner.cls.__name__
+            name = type_name(cls) if stands_on(cls, type) else type_name(owner.cls)
             raise m.error(TypeError, f"descriptor '{descriptor.__name__}' requires a subtype of {name}")
     elif receiver is not None and not m.observe.is_subtype(receiver.cls, descriptor.__objclass__):
         raise m.error(TypeError, wrong_receiver(descriptor.__objclass__, descriptor.__name__, receiver.cls, False))

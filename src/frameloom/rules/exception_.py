@@ -26,7 +26,7 @@ from frameloom.rules.define import function, methods
 from frameloom.symbolic.layouts import dict_, exception as parts, list_, tuple_
 from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.observe import namespace_of
-from frameloom.symbolic.real import flags_of, stands_on
+from frameloom.symbolic.real import flags_of, stands_on, type_name
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, TRUE, Const, Obj, Value
 
@@ -62,7 +62,7 @@ def new(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
 def init(m: Machine, exception: Value, /, *args: Value, **kwargs: Value) -> Value:
     """`BaseException.__init__`."""
     if kwargs:
-        raise m.error(TypeError, f"{exception.cls.__name__}() takes no keyword arguments")
+        raise m.error(TypeError, f"{type_name(exception.cls)}() takes no keyword arguments")
     _set_args(m, exception, list(args))
     return NONE
 
@@ -292,7 +292,7 @@ def repr_(m: Machine, exception: Value, /) -> Value:
 @methods(BaseException, "add_note")
 def add_note(m: Machine, exception: Value, note: Value, /) -> Value:
     if not issubclass(note.cls, str):
-        raise m.error(TypeError, f"note must be a str, not '{note.cls.__name__}'")
+        raise m.error(TypeError, f"note must be a str, not '{type_name(note.cls)}'")
     try:
         notes = get_attribute(m, exception, "__notes__")
     except SymbolicRaise as signal:

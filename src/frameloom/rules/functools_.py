@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import gc
+import types
+from collections.abc import Iterator
 from typing import Any
 
 from frameloom.interpreter import calls
@@ -94,13 +96,13 @@ class Cache:
 
     __slots__ = ("entries", "mark", "links", "typed")
 
-    def __init__(self, wrapper: Any) -> None:
+    def __init__(self, wrapper: Any, typed: bool) -> None:
         held = gc.get_referents(wrapper)
         at = max(index for index, item in enumerate(held) if type(item) is object)
         self.mark = held[at]
         self.entries = held[at - 2]
         self.links = held[1 : at - 2]
-        self.typed = wrapper.cache_parameters()["typed"]
+        self.typed = typed
 
     def key(self, args: list, kwargs: dict) -> Any:
         """The key under which a call is remembered."""
@@ -123,6 +125,26 @@ class Cache:
         return MISSING
 
 
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A code object and those inside it."""
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _codes(inner)
+
+
+TELLERS = frozenset(code for code in _codes(functools.lru_cache.__code__) if code.co_name == "<lambda>")
+"""The code of `cache_parameters`, which functools gives to a cache that it makes."""
+
+
+def _is_typed(wrapper: Any) -> bool:
+    """Whether a cache tells arguments of different classes apart: C code alone knows, and functools, where it made the cache."""
+    told = WRAPPER.__dict__["__dict__"].__get__(wrapper).get("cache_parameters")
+    if type(told) is not types.FunctionType or told.__code__ not in TELLERS:
+        raise GraphBreak("FL101", f"{calls.name_of(wrapper)}, whose cache does not tell how it makes its keys")
+    return told.__closure__[told.__code__.co_freevars.index("typed")].cell_contents
+
+
 def call_cached(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Value], link: Link | None) -> Value:
     """A function with a cache: its result where the cache has it; else the call must run, since only it can fill the cache."""
     wrapper = m.observe.peek(fn)
@@ -135,7 +157,7 @@ def call_cached(m: Machine, fn: Value, args: list[Value], kwargs: dict[str, Valu
     if any(part is MISSING for part in plain):
         raise GraphBreak("FL101", f"{name}, whose cache is asked for a key that is not known")
     wrapper = m.observe.known(fn)
-    cache = Cache(wrapper)
+    cache = Cache(wrapper, _is_typed(wrapper))
     key = cache.key(plain[: len(args)], dict(zip(kwargs, plain[len(args) :])))
     source = m.session.sources.const(cache.entries)
     found = cache.entries.get(key, MISSING)

@@ -14,6 +14,7 @@ from frameloom.rules.define import methods
 from frameloom.rules.exception_ import stop_init
 from frameloom.rules.exception_ import new as new_exception
 from frameloom.symbolic.layouts.generator import GeneratorBody
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Value, boolean
 
@@ -84,7 +85,7 @@ def _thrown(m: Machine, kind: Value, value: Value) -> Value:
     cls = m.observe.known_class(kind) if issubclass(kind.cls, type) else None
     if cls is None or not issubclass(cls, BaseException):
         raise m.error(
-            TypeError, f"exceptions must be classes or instances deriving from BaseException, not {kind.cls.__name__}"
+            TypeError, f"exceptions must be classes or instances deriving from BaseException, not {type_name(kind.cls)}"
         )
     if m.observe.is_subtype(value.cls, cls):
         return value

@@ -11,13 +11,14 @@ from frameloom.rules.list_ import store_all
 from frameloom.rules.sorting import StandIn
 from frameloom.symbolic.layouts import list_
 from frameloom.symbolic.layouts.list_ import ListBody
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.values import NONE, Obj, Value
 
 
 def heap_of(m: Machine, heap: Value) -> list[StandIn]:
     """Stand-ins for the items of a heap."""
     if not (type(heap) is Obj and isinstance(heap.body, ListBody)):
-        raise m.error(TypeError, f"heap argument must be a list, not {heap.cls.__name__}")
+        raise m.error(TypeError, f"heap argument must be a list, not {type_name(heap.cls)}")
     return [StandIn(m, value, value) for value in list_.items(m.session, heap.body)]
 
 

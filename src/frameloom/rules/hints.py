@@ -5,6 +5,7 @@ from __future__ import annotations
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import NOT_IMPLEMENTED, _call_slot, length
 from frameloom.symbolic.observe import is_static
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import SymbolicRaise
 from frameloom.symbolic.values import ABSENT, Const, Value
 
@@ -36,6 +37,6 @@ def _ask_hint(m: Machine, iterable: Value) -> None:
     if answer is NOT_IMPLEMENTED or type(answer) is Const and answer.value is NotImplemented:
         return
     if not issubclass(answer.cls, int):
-        raise m.error(TypeError, f"__length_hint__ must be an integer, not {answer.cls.__name__}")
+        raise m.error(TypeError, f"__length_hint__ must be an integer, not {type_name(answer.cls)}")
     if type(answer) is Const and answer.value < 0:
         raise m.error(ValueError, "__length_hint__() should return >= 0")

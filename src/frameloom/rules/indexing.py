@@ -8,7 +8,7 @@ from typing import Any
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import index, is_graph
 from frameloom.symbolic.layouts.slice_ import SliceBody
-from frameloom.symbolic.real import mro_of
+from frameloom.symbolic.real import mro_of, type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Value
 
@@ -39,7 +39,7 @@ MOST_REPEATED = 10_000_000
 def repetitions(m: Machine, count: int, times: Value) -> int:
     """How often a sequence of `count` items is repeated: its multiplication by `times`."""
     if not has_index(m, times):
-        raise m.error(TypeError, f"can't multiply sequence by non-int of type '{times.cls.__name__}'")
+        raise m.error(TypeError, f"can't multiply sequence by non-int of type '{type_name(times.cls)}'")
     many = max(0, index_of(m, times))
     if many > sys.maxsize:
         raise m.error(OverflowError, "cannot fit 'int' into an index-sized integer")
@@ -83,10 +83,10 @@ def _bound(m: Machine, part: Value) -> int | None:
 def position(m: Machine, key: Value, length: int, what: str) -> int:
     """The position in a sequence that a subscript means; raises the IndexError or TypeError of the sequence `what`."""
     if not has_index(m, key):
-        raise m.error(TypeError, f"{what} indices must be integers or slices, not {key.cls.__name__}")
+        raise m.error(TypeError, f"{what} indices must be integers or slices, not {type_name(key.cls)}")
     at = index_of(m, key)
     if not -sys.maxsize - 1 <= at <= sys.maxsize:
-        raise m.error(IndexError, f"cannot fit '{key.cls.__name__}' into an index-sized integer")
+        raise m.error(IndexError, f"cannot fit '{type_name(key.cls)}' into an index-sized integer")
     at += length if at < 0 else 0
     if not 0 <= at < length:
         raise m.error(IndexError, f"{what} index out of range")

@@ -34,6 +34,7 @@ from frameloom.symbolic.layouts.iterator import (
 )
 from frameloom.symbolic.layouts.list_ import ListBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Obj, Value
 
@@ -299,7 +300,7 @@ def next_of_class(m: Machine, iterator: Value, default: Value | None, link: Link
     """`__next__` of a class: its StopIteration comes out as it is."""
     slot = m.observe.type_lookup(iterator.cls, "__next__")
     if slot is ABSENT:
-        raise m.error(TypeError, f"'{iterator.cls.__name__}' object is not an iterator")
+        raise m.error(TypeError, f"'{type_name(iterator.cls)}' object is not an iterator")
     try:
         return _call_slot(m, slot, iterator, [], link)
     except SymbolicRaise as signal:
@@ -313,12 +314,12 @@ def make_reversed(m: Machine, value: Value, /) -> Value:
     slot = m.observe.type_lookup(value.cls, "__reversed__")
     if slot is not ABSENT:
         if type(slot) is Const and slot.value is None:
-            raise m.error(TypeError, f"'{value.cls.__name__}' object is not reversible")
+            raise m.error(TypeError, f"'{type_name(value.cls)}' object is not reversible")
         if type(value) is Const and value.cls is range:
             return _reversed_range(m, value)
         return _call_slot(m, slot, value, [])
     if m.observe.type_lookup(value.cls, "__getitem__") is ABSENT or issubclass(value.cls, dict):
-        raise m.error(TypeError, f"'{value.cls.__name__}' object is not reversible")
+        raise m.error(TypeError, f"'{type_name(value.cls)}' object is not reversible")
     count = m.need_constant(length(m, value), "FL207", "length known at run time only")
     return m.session.alloc(reversed, SequenceIterator(value, count - 1))
 

@@ -46,7 +46,8 @@ def maker(cls: type, bound: bool = False) -> Callable:
 
 @maker(enumerate)
 def make_enumerate(m: Machine, iterable: Value, start: Value = Const(0)) -> LazyIterator:
-    return LazyIterator(None, [iterate(m, iterable)], index(m, start))
+    number = index(m, start)
+    return LazyIterator(None, [iterate(m, iterable)], number)
 
 
 @iterator_of(enumerate)

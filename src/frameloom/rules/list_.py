@@ -14,6 +14,7 @@ from frameloom.rules.words import words
 from frameloom.symbolic.layouts import list_
 from frameloom.symbolic.layouts.iterator import LIST_ITERATOR, REVERSED_LIST, SequenceIterator
 from frameloom.symbolic.layouts.list_ import ListBody
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, Const, Obj, Value, boolean
 
 
@@ -257,7 +258,7 @@ def set_item(m: Machine, self: Obj, key: Value, value: Value, /) -> Value:
         _set_slice(m, self, slice_of(m, key), value)
         return NONE
     if not has_index(m, key):
-        raise m.error(TypeError, f"list indices must be integers or slices, not {key.cls.__name__}")
+        raise m.error(TypeError, f"list indices must be integers or slices, not {type_name(key.cls)}")
     count = list_.length(m.session, self.body)
     at = size_of(m, key)
     at += count if at < 0 else 0
@@ -303,7 +304,7 @@ def delete_item(m: Machine, self: Obj, key: Value, /) -> Value:
         store_all(m, self, items)
         return NONE
     if not has_index(m, key):
-        raise m.error(TypeError, f"list indices must be integers or slices, not {key.cls.__name__}")
+        raise m.error(TypeError, f"list indices must be integers or slices, not {type_name(key.cls)}")
     count = list_.length(m.session, self.body)
     at = size_of(m, key)
     at += count if at < 0 else 0
@@ -319,7 +320,7 @@ def delete_item(m: Machine, self: Obj, key: Value, /) -> Value:
 @method("__add__")
 def add(m: Machine, self: Obj, other: Value, /) -> Value:
     if not is_a(other, list):
-        raise m.error(TypeError, f'can only concatenate list (not "{other.cls.__name__}") to list')
+        raise m.error(TypeError, f'can only concatenate list (not "{type_name(other.cls)}") to list')
     return m.list(quiet_items(m, self) + quiet_items(m, other))
 
 

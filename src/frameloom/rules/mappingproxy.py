@@ -15,6 +15,7 @@ from frameloom.rules.names import attribute_name
 from frameloom.symbolic.layouts.proxy import ClassNamespace, ProxyBody, mapping_of
 from frameloom.symbolic.observe import namespace_of
 from frameloom.symbolic.reading import keyed
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, Obj, Value, boolean
 
@@ -66,7 +67,7 @@ def _mapping(m: Machine, proxy: Obj, what: str) -> Value:
 @function(PROXY)
 def make(m: Machine, mapping: Value) -> Value:
     if mapping.cls in (list, tuple) or m.observe.type_lookup(mapping.cls, "__getitem__") is ABSENT:
-        raise m.error(TypeError, f"mappingproxy() argument must be a mapping, not {mapping.cls.__name__}")
+        raise m.error(TypeError, f"mappingproxy() argument must be a mapping, not {type_name(mapping.cls)}")
     return m.session.alloc(PROXY, ProxyBody(mapping))
 
 

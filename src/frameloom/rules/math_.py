@@ -19,6 +19,7 @@ from frameloom.rules.known import plain
 from frameloom.rules.number_ import make_float
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Node, Value
 
@@ -39,7 +40,7 @@ def _number(m: Machine, target: Callable, value: Value) -> Any:
     if target.__module__ == "cmath":
         raise GraphBreak("FL101", f"cmath.{target.__name__} of a {value.cls.__name__}")
     if all(m.observe.type_lookup(value.cls, name) is ABSENT for name in ("__float__", "__index__")):
-        return type(value.cls.__name__, (), {})()  # CPython's message names the class
+        return type(type_name(value.cls), (), {})()  # CPython's message names the class
     return m.need_constant(make_float(m, value), "FL207", "number known at run time only")
 
 
@@ -125,7 +126,7 @@ def _rounding(target: Callable, slot_name: str, fallback: bool) -> None:
         if slot is not ABSENT:
             return _call_slot(m, slot, number, [])
         if not fallback:
-            raise m.error(TypeError, f"type {number.cls.__name__} doesn't define {slot_name} method")
+            raise m.error(TypeError, f"type {type_name(number.cls)} doesn't define {slot_name} method")
         return m.fold(target, _number(m, target, number))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from frameloom.interpreter.machine import Machine
 from frameloom.symbolic.layouts.payload import PayloadBody
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Obj, Value
 
@@ -13,7 +14,7 @@ def attribute_name(m: Machine, name: Value, message: str = "attribute name must 
     if type(name) is Const and type(name.value) is str:
         return name.value
     if not issubclass(name.cls, str):
-        raise m.error(TypeError, message.format(name.cls.__name__))
+        raise m.error(TypeError, message.format(type_name(name.cls)))
     if type(name) is Obj and isinstance(name.body, PayloadBody):
         return name.body.value.value
     raise GraphBreak("FL205", "a name known at run time only")

@@ -29,7 +29,7 @@ from frameloom.rules.payloads import constructs
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts.payload import PayloadBody
-from frameloom.symbolic.real import is_subtype
+from frameloom.symbolic.real import is_subtype, type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, Const, Node, Obj, Value
 
@@ -122,7 +122,7 @@ def _converted(m: Machine, cls: type, name: str, receiver: type, made: Value) ->
     wanted = GIVES.get(name)
     if wanted is not None and not is_subtype(made.cls, wanted):
         owner = f"{receiver.__name__}." if wanted is float else ""
-        raise m.error(TypeError, f"{owner}{name} returned non-{wanted.__name__} (type {made.cls.__name__})")
+        raise m.error(TypeError, f"{owner}{name} returned non-{wanted.__name__} (type {type_name(made.cls)})")
     if made.cls is not (wanted or int):
         raise GraphBreak("FL102", f"{name} gives a {made.cls.__name__}")
     if made.cls is cls:
@@ -135,7 +135,7 @@ GIVES = {"__int__": int, "__index__": int, "__float__": float, "__complex__": co
 
 
 def _refusal(cls: type, value: Value) -> str:
-    name = value.cls.__name__
+    name = type_name(value.cls)
     if cls is int:
         return f"int() argument must be a string, a bytes-like object or a real number, not '{name}'"
     if cls is float:
@@ -195,7 +195,7 @@ def rounded(m: Machine, number: Value, ndigits: Value | None = None) -> Value:
         raise GraphBreak("FL207", "round of a number known at run time only")
     slot = m.observe.type_lookup(number.cls, "__round__")
     if slot is ABSENT:
-        raise m.error(TypeError, f"type {number.cls.__name__} doesn't define __round__ method")
+        raise m.error(TypeError, f"type {type_name(number.cls)} doesn't define __round__ method")
     if digits and type(digits[0]) is Const and digits[0].value is None:
         digits = []
     return _call_slot(m, slot, number, digits)
@@ -228,7 +228,7 @@ def divided(m: Machine, a: Value, b: Value, /) -> Value:
             made = _call_slot(m, slot, receiver, [other])
             if not _is_not_implemented(made):
                 return made
-    raise m.error(TypeError, f"unsupported operand type(s) for divmod(): '{a.cls.__name__}' and '{b.cls.__name__}'")
+    raise m.error(TypeError, f"unsupported operand type(s) for divmod(): '{type_name(a.cls)}' and '{type_name(b.cls)}'")
 
 
 @function(pow)
@@ -270,5 +270,5 @@ def code_point(m: Machine, text: Value, /) -> Value:
     if found is MISSING:
         if is_graph(text) or is_host(text) or issubclass(text.cls, (str, bytes, bytearray)):
             raise GraphBreak("FL205", "text known at run time only")
-        raise m.error(TypeError, f"ord() expected string of length 1, but {text.cls.__name__} found")
+        raise m.error(TypeError, f"ord() expected string of length 1, but {type_name(text.cls)} found")
     return m.fold(ord, found)

@@ -30,7 +30,7 @@ from frameloom.symbolic.layouts import dict_
 from frameloom.symbolic.layouts.attributes import c_slot
 from frameloom.symbolic.layouts.base import storage_base
 from frameloom.symbolic.made import class_made
-from frameloom.symbolic.real import namespace_of, stands_on
+from frameloom.symbolic.real import namespace_of, stands_on, type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, NOT_IMPLEMENTED, TRUE, Const, Node, Obj, Value, boolean
 
@@ -45,7 +45,7 @@ def object_(m: Machine) -> Value:
 @function(object.__new__)
 def new(m: Machine, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
     if not issubclass(cls.cls, type):
-        raise m.error(TypeError, f"object.__new__(X): X is not a type object ({cls.cls.__name__})")
+        raise m.error(TypeError, f"object.__new__(X): X is not a type object ({type_name(cls.cls)})")
     known = m.observe.known_class(cls)
     init = m.observe.type_lookup(known, "__init__")
     own = m.observe.type_lookup(known, "__new__")
@@ -62,7 +62,7 @@ def init(m: Machine, obj: Value, /, *args: Value, **kwargs: Value) -> Value:
             raise m.error(TypeError, "object.__init__() takes exactly one argument (the instance to initialize)")
         made = m.observe.type_lookup(obj.cls, "__new__")
         if type(made) is Const and made.value is object.__new__:
-            raise m.error(TypeError, f"{obj.cls.__name__}() takes no arguments")
+            raise m.error(TypeError, f"{type_name(obj.cls)}() takes no arguments")
     return NONE
 
 
@@ -141,10 +141,10 @@ def repr_(m: Machine, obj: Value, /) -> Value:
 @methods(object, "__format__")
 def format_(m: Machine, obj: Value, spec: Value, /) -> Value:
     if not issubclass(spec.cls, str):
-        raise m.error(TypeError, f"__format__() argument must be str, not {spec.cls.__name__}")
+        raise m.error(TypeError, f"__format__() argument must be str, not {type_name(spec.cls)}")
     plain = m.need_constant(spec, "FL205", "format specification known at run time only")
     if plain != "":
-        raise m.error(TypeError, f"unsupported format string passed to {obj.cls.__name__}.__format__")
+        raise m.error(TypeError, f"unsupported format string passed to {type_name(obj.cls)}.__format__")
     return convert(m, "str", obj)
 
 
@@ -196,7 +196,7 @@ def _new_arguments(m: Machine, obj: Value) -> tuple[list[Value] | None, Value | 
 
 def _of_tuple(m: Machine, value: Value, message: str) -> list[Value]:
     if not issubclass(value.cls, tuple):
-        raise m.error(TypeError, message.format(value.cls.__name__))
+        raise m.error(TypeError, message.format(type_name(value.cls)))
     return unpack(m, value)
 
 
@@ -211,7 +211,7 @@ def _pair(m: Machine, value: Value) -> tuple[list[Value], Value]:
     if not issubclass(kwargs.cls, dict):
         raise m.error(
             TypeError,
-            f"second item of the tuple returned by __getnewargs_ex__ must be a dict, not '{kwargs.cls.__name__}'",
+            f"second item of the tuple returned by __getnewargs_ex__ must be a dict, not '{type_name(kwargs.cls)}'",
         )
     return positional, kwargs
 

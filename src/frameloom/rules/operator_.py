@@ -30,6 +30,7 @@ from frameloom.interpreter.operators import (
 from frameloom.rules.define import function, methods
 from frameloom.rules.indexing import index_of
 from frameloom.symbolic.layouts.getter import GetterBody, look_into
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, NONE, Const, Obj, Value, boolean
 
@@ -73,6 +74,7 @@ for _symbol in BINARY:
     _binary(f"{_symbol}=", INPLACE[_symbol])
 for _symbol in UNARY:
     _unary(_symbol, operator.abs if _symbol == "abs" else UNARY[_symbol][0])
+_unary("~", operator.inv)
 for _symbol in COMPARE:
     _compare(_symbol, COMPARE[_symbol][0])
 
@@ -137,7 +139,7 @@ def iconcat(m: Machine, a: Value, b: Value, /) -> Value:
 
 def _concatenate(m: Machine, symbol: str, a: Value, b: Value) -> Value:
     if m.observe.type_lookup(a.cls, "__getitem__") is ABSENT:
-        raise m.error(TypeError, f"'{a.cls.__name__}' object can't be concatenated")
+        raise m.error(TypeError, f"'{type_name(a.cls)}' object can't be concatenated")
     return binary(m, symbol, a, b)
 
 

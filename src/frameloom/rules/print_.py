@@ -7,6 +7,7 @@ import types
 from typing import Any, Callable
 
 from frameloom.interpreter.attributes import get_attribute
+from frameloom.interpreter.formatting import convert
 from frameloom.interpreter.machine import Machine
 from frameloom.rules.define import function
 from frameloom.symbolic.instance_dict import class_item
@@ -15,7 +16,7 @@ from frameloom.symbolic.layouts import dict_, list_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.payload import PayloadBody
 from frameloom.symbolic.observe import is_static
-from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import NONE, Const, Node, Obj, Value
 
 DEEPEST = 20
@@ -30,17 +31,31 @@ def print_(
         target = get_attribute(m, m.observe.constant(sys), "stdout")
     if not writes_in_c(target.cls, m.observe.peek_type):
         raise GraphBreak("FL105", f"print to a {target.cls.__qualname__}")
-    shown = []
-    for value in args:
-        shown.append(as_now(m, value))
-        if shown[-1] is None:
-            raise GraphBreak("FL105", f"print of a {value.cls.__qualname__}")
+    shown = [as_shown(m, value) for value in args]
     if not all(type(value) is Const for value in (sep, end)):
         raise GraphBreak("FL105", "print with a separator known at run time only")
     named = {"sep": sep, "end": end, "file": file, "flush": flush}
     named = {name: value for name, value in named.items() if value is not DEFAULTS[name]}
     m.session.effect("call", Const(print), [*shown, *named.values()], tuple(named))
     return NONE
+
+
+def as_shown(m: Machine, value: Value) -> Value:
+    """What print is given for a value: the value as it is now, or its text, where code of the program makes that.
+
+    Eager asks an argument for its text when those before it are written already: code that does more than make a text is left to it.
+    """
+    now = as_now(m, value)
+    if now is not None:
+        return now
+    mark = len(m.session.operations)
+    try:
+        text = convert(m, "str", value)
+    except SymbolicRaise:
+        raise GraphBreak("FL105", f"print of a {value.cls.__qualname__}, whose text fails") from None
+    if len(m.session.operations) != mark or text.cls is not str:
+        raise GraphBreak("FL105", f"print of a {value.cls.__qualname__}")
+    return text
 
 
 DEFAULTS = dict(print_.__kwdefaults__)
@@ -66,6 +81,8 @@ def as_now(m: Machine, value: Value, depth: int = 0) -> Value | None:
         return value if value.tape == "host" else m.domain.snapshot(m.session, value)
     if isinstance(value.body, PayloadBody):
         return value if is_static(value.cls) else None
+    if issubclass(value.cls, tuple) and is_static(value.cls):
+        return _tuple(m, value, depth + 1) and value
     copy = COPIES.get(value.cls)
     return None if copy is None else copy(m, value, depth + 1)
 

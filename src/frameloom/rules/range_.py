@@ -9,6 +9,7 @@ from frameloom.rules.define import function, methods
 from frameloom.rules.indexing import has_index, index_of, is_slice, slice_of
 from frameloom.rules.known import plain
 from frameloom.symbolic.instance_dict import MISSING
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import FALSE, NOT_IMPLEMENTED, TRUE, Const, Value
 
@@ -32,7 +33,7 @@ def get_item(m: Machine, self: Value, key: Value, /) -> Value:
     if is_slice(key):
         return m.fold(range.__getitem__, self.value, slice_of(m, key))
     if not has_index(m, key):
-        raise m.error(TypeError, f"range indices must be integers or slices, not {key.cls.__name__}")
+        raise m.error(TypeError, f"range indices must be integers or slices, not {type_name(key.cls)}")
     return m.fold(range.__getitem__, self.value, index_of(m, key))
 
 

@@ -9,6 +9,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.operators import binary, compare, length, truth
 from frameloom.rules.define import function
 from frameloom.rules.words import words
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.values import FALSE, NONE, TRUE, Const, Value
 
 
@@ -39,7 +40,7 @@ def all_(m: Machine, iterable: Value, /) -> Value:
 def sum_(m: Machine, iterable: Value, /, start: Value = Const(0)) -> Value:
     iterator = iterate(m, iterable)
     if issubclass(start.cls, (str, bytes, bytearray)):
-        kind, way = ("strings", "''.join(seq)") if issubclass(start.cls, str) else (start.cls.__name__, "b''.join(seq)")
+        kind, way = ("strings", "''.join(seq)") if issubclass(start.cls, str) else (type_name(start.cls), "b''.join(seq)")
         raise m.error(TypeError, f"sum() can't sum {kind} [use {way} instead]")
     plain = is_number(start)
     total, numbers = start, [start] if plain else []

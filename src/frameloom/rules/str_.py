@@ -19,7 +19,8 @@ from frameloom.rules.templates import fields_of, percent
 from frameloom.rules.tuple_ import items_of
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.observe import is_static
-from frameloom.symbolic.signals import GraphBreak
+from frameloom.symbolic.real import type_name
+from frameloom.symbolic.signals import GraphBreak, SymbolicRaise
 from frameloom.symbolic.values import ABSENT, Const, Value
 
 
@@ -68,7 +69,7 @@ def _join(m: Machine, cls: type, self: Value, iterable: Value) -> Value:
     if any(value is MISSING for value in found):
         wrong = [at for at, part in enumerate(parts) if not issubclass(part.cls, cls)]
         if wrong and cls is str:
-            name = parts[wrong[0]].cls.__name__
+            name = type_name(parts[wrong[0]].cls)
             raise m.error(TypeError, f"sequence item {wrong[0]}: expected str instance, {name} found")
         raise GraphBreak("FL205", "text known at run time only")
     return m.fold(cls.join, text_of(m, self), found)
@@ -95,7 +96,7 @@ def contains(m: Machine, self: Value, item: Value, /) -> Value:
     if issubclass(item.cls, (str, bytes)):
         raise GraphBreak("FL205", "text known at run time only")
     if plain(m, self).__class__ is str:
-        raise m.error(TypeError, f"'in <string>' requires string as left operand, not {item.cls.__name__}")
+        raise m.error(TypeError, f"'in <string>' requires string as left operand, not {type_name(item.cls)}")
     return m.fold(bytes.__contains__, text_of(m, self), index_of(m, item))
 
 
@@ -107,8 +108,8 @@ def get(m: Machine, self: Value, key: Value, /) -> Value:
         return get_item(m, text, Const(slice_of(m, key)))
     if not has_index(m, key):
         if type(text.value) is str:
-            raise m.error(TypeError, f"string indices must be integers, not '{key.cls.__name__}'")
-        raise m.error(TypeError, f"byte indices must be integers or slices, not {key.cls.__name__}")
+            raise m.error(TypeError, f"string indices must be integers, not '{type_name(key.cls)}'")
+        raise m.error(TypeError, f"byte indices must be integers or slices, not {type_name(key.cls)}")
     return get_item(m, text, Const(index_of(m, key)))
 
 
@@ -122,14 +123,14 @@ def multiply(m: Machine, self: Value, times: Value, /) -> Value:
 @methods(str, "__add__")
 def add(m: Machine, self: Value, other: Value, /) -> Value:
     if not issubclass(other.cls, str):
-        raise m.error(TypeError, f'can only concatenate str (not "{other.cls.__name__}") to str')
+        raise m.error(TypeError, f'can only concatenate str (not "{type_name(other.cls)}") to str')
     return m.fold(str.__add__, text_of(m, self), text_of(m, other))
 
 
 @methods(bytes, "__add__")
 def add_bytes(m: Machine, self: Value, other: Value, /) -> Value:
     if not issubclass(other.cls, (bytes, bytearray, memoryview)):
-        raise m.error(TypeError, f"can't concat {other.cls.__name__} to bytes")
+        raise m.error(TypeError, f"can't concat {type_name(other.cls)} to bytes")
     return m.fold(bytes.__add__, text_of(m, self), text_of(m, other))
 
 
@@ -165,7 +166,7 @@ def modulo_bytes(m: Machine, self: Value, values: Value, /) -> Value:
 @function(format)
 def format_value(m: Machine, value: Value, spec: Value = Const(""), /) -> Value:
     if not issubclass(spec.cls, str):
-        raise m.error(TypeError, f"format() argument 2 must be str, not {spec.cls.__name__}")
+        raise m.error(TypeError, f"format() argument 2 must be str, not {type_name(spec.cls)}")
     return format_(m, value, spec)
 
 
@@ -197,7 +198,7 @@ def _bytes_of(m: Machine, source: Value) -> Value:
     if slot is not ABSENT:
         made = _call_slot(m, slot, source, [])
         if not issubclass(made.cls, bytes):
-            raise m.error(TypeError, f"__bytes__ returned non-bytes (type {made.cls.__name__})")
+            raise m.error(TypeError, f"__bytes__ returned non-bytes (type {type_name(made.cls)})")
         return made
     found = plain(m, source)
     if found is not MISSING:
@@ -205,10 +206,22 @@ def _bytes_of(m: Machine, source: Value) -> Value:
     if has_index(m, source):
         return m.fold(bytes, index_of(m, source))
     if not has_iter(m, source):
-        raise m.error(TypeError, f"cannot convert '{source.cls.__name__}' object to bytes")
+        raise m.error(TypeError, f"cannot convert '{type_name(source.cls)}' object to bytes")
     if is_static(source.cls) and source.cls not in (list, tuple, set, frozenset, dict) and source.cls not in ITERATORS:
         raise GraphBreak("FL102", f"bytes of a {source.cls.__name__}")
+    if not is_static(source.cls):
+        source = _iterated(m, source)
     return m.fold(bytes, [index_of(m, m.observe.resolve(item)) for item in items_of(m, source)])
+
+
+def _iterated(m: Machine, source: Value) -> Value:
+    """An iterator over an object whose bytes are asked for."""
+    try:
+        return iterate(m, source)
+    except SymbolicRaise as signal:
+        if not issubclass(signal.value.cls, TypeError):
+            raise
+        raise m.error(TypeError, f"cannot convert '{type_name(source.cls)}' object to bytes") from None
 
 
 constructs(bytes, make_bytes)

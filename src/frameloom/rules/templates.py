@@ -16,6 +16,7 @@ from frameloom.rules.known import plain, whole
 from frameloom.rules.number_ import make_float, make_int
 from frameloom.symbolic.instance_dict import MISSING
 from frameloom.symbolic.layouts import tuple_
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Node, Value
 
@@ -176,7 +177,7 @@ class Percent:
             raise GraphBreak("FL205", f"%{kind} of a {value.cls.__name__}")
         make, slots = NUMBERS.get(kind, (index, ()))
         if all(m.observe.type_lookup(value.cls, name) is ABSENT for name in slots):
-            return type(value.cls.__name__, (), {})()
+            return type(type_name(value.cls), (), {})()
         return m.need_constant(make(m, value), "FL207", "number known at run time only")
 
 

@@ -19,6 +19,7 @@ from frameloom.rules.list_ import compare_sequences
 from frameloom.symbolic.layouts import list_, tuple_
 from frameloom.symbolic.layouts.iterator import TUPLE_ITERATOR, SequenceIterator
 from frameloom.symbolic.layouts.tuple_ import TupleBody
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.values import NOT_IMPLEMENTED, Const, Obj, Value, boolean
 
 
@@ -118,7 +119,7 @@ def get_item(m: Machine, self: Obj, key: Value, /) -> Value:
 @method("__add__")
 def add(m: Machine, self: Obj, other: Value, /) -> Value:
     if not is_a(other, tuple):
-        raise m.error(TypeError, f'can only concatenate tuple (not "{other.cls.__name__}") to tuple')
+        raise m.error(TypeError, f'can only concatenate tuple (not "{type_name(other.cls)}") to tuple')
     if not self.body.items and other.cls is tuple:
         return other
     if not other.body.items and self.cls is tuple:
@@ -159,7 +160,7 @@ def _bind_field(m: Machine, found: Value, obj: Value | None, owner: Any, link: L
     at = m.observe.known(found).__reduce__()[1][0]
     if not (type(obj) is Obj and isinstance(obj.body, TupleBody)):
         raise m.error(
-            TypeError, f"descriptor for index '{at}' for tuple subclasses doesn't apply to '{obj.cls.__name__}' object"
+            TypeError, f"descriptor for index '{at}' for tuple subclasses doesn't apply to '{type_name(obj.cls)}' object"
         )
     if at >= len(obj.body.items):
         raise m.error(IndexError, "tuple index out of range")

@@ -13,7 +13,7 @@ from frameloom.interpreter.registry import refuse
 from frameloom.rules.callers import caller
 from frameloom.rules.define import function
 from frameloom.rules.print_ import writes_in_c
-from frameloom.symbolic.real import stands_on
+from frameloom.symbolic.real import stands_on, type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, Const, Value
 
@@ -65,7 +65,7 @@ def _category(m: Machine, message: Value, category: Value) -> type:
     """The class of the warning, whose making and text must be C code's affair."""
     kind: Any = UserWarning if _is_none(category) else m.observe.known(category)
     if not stands_on(kind, type) or not m.observe.is_subtype(kind, Warning):
-        name = kind.__name__ if stands_on(kind, type) else category.cls.__name__
+        name = type_name(kind) if stands_on(kind, type) else type_name(category.cls)
         raise m.error(TypeError, f"category must be a Warning subclass, not '{name}'")
     for name in ("__init__", "__new__", "__str__"):
         found = m.observe.peek_type(kind, name)

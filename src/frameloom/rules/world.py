@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import refuse, refuse_instances
 from frameloom.rules.define import function
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.values import Value
 
 
@@ -57,6 +58,6 @@ def fspath(m: Machine, path: Value) -> Value:
     if not issubclass(made.cls, (str, bytes)):
         raise m.error(
             TypeError,
-            f"expected {path.cls.__name__}.__fspath__() to return str or bytes, not {made.cls.__name__}",
+            f"expected {type_name(path.cls)}.__fspath__() to return str or bytes, not {type_name(made.cls)}",
         )
     return made

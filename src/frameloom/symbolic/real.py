@@ -12,6 +12,7 @@ from typing import Any
 _SUBCLASSCHECK = type.__subclasscheck__
 _MRO = type.__dict__["__mro__"]
 _NAMESPACE = type.__dict__["__dict__"]
+_NAME = type.__dict__["__name__"]
 _FLAGS = type.__dict__["__flags__"]
 _DICT_OFFSET = type.__dict__["__dictoffset__"]
 _WEAK_OFFSET = type.__dict__["__weakrefoffset__"]
@@ -37,6 +38,17 @@ def mro_of(cls: type) -> tuple:
 def namespace_of(cls: type) -> Any:
     """`cls.__dict__` past any metaclass."""
     return _NAMESPACE.__get__(cls)
+
+
+def type_name(cls: type) -> str:
+    """The name of a class in CPython's own messages: classes of C code outside `builtins` are told with their module."""
+    name = _NAME.__get__(cls)
+    try:
+        type.__getattribute__(cls, " ")
+    except AttributeError as error:
+        told = str(error).removeprefix("type object '").partition("' has no attribute ")[0]
+        return told if told.endswith(f".{name}") else name
+    return name
 
 
 def flags_of(cls: type) -> int:

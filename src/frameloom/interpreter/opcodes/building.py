@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from frameloom.interpreter.frame import Frame, Link
-from frameloom.interpreter.iteration import unpack
+from frameloom.interpreter.formatting import convert
+from frameloom.interpreter.function_names import callee_text
+from frameloom.interpreter.iteration import QUICK, is_iterable, iterate, next_item, unpack
+from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import is_graph
 from frameloom.interpreter.registry import opcode
 from frameloom.interpreter.stores import dict_set, dict_update, set_add
-from frameloom.symbolic.layouts import list_, tuple_
+from frameloom.symbolic.layouts import exception, list_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
-from frameloom.symbolic.values import ABSENT, Const, Obj
+from frameloom.symbolic.real import type_name
+from frameloom.symbolic.signals import SymbolicRaise
+from frameloom.symbolic.values import Const, Obj, Value
 
 
 def _top(frame: Frame, count: int) -> list:
@@ -99,7 +105,7 @@ def list_extend(frame: Frame, n: int) -> None:
     m = frame.session.machine
     target, added = frame.stack[-n - 1], frame.stack[-1]
     if not is_iterable(m, added):
-        raise m.error(TypeError, f"Value after * must be an iterable, not {added.cls.__name__}")
+        raise m.error(TypeError, f"Value after * must be an iterable, not {type_name(added.cls)}")
     m.invoke(EXTEND, [target, added], {})
     frame.stack.pop()
 
@@ -117,20 +123,47 @@ def set_update(frame: Frame, n: int) -> None:
 
 @opcode("DICT_UPDATE")
 def dict_update_op(frame: Frame, n: int) -> None:
-    dict_update(frame.session.machine, frame.stack[-n - 1], frame.stack[-1])
+    m = frame.session.machine
+    mapping = frame.stack[-1]
+    try:
+        dict_update(m, frame.stack[-n - 1], mapping, mapping_only=True)
+    except SymbolicRaise as signal:
+        if not issubclass(signal.value.cls, AttributeError):
+            raise
+        raise m.error(TypeError, f"'{type_name(mapping.cls)}' object is not a mapping") from None
     frame.stack.pop()
 
 
 @opcode("DICT_MERGE")
 def dict_merge(frame: Frame, n: int) -> None:
-    dict_update(frame.session.machine, frame.stack[-n - 1], frame.stack[-1], unique=True)
-    frame.stack.pop()
+    m = frame.session.machine
+    stack = frame.stack
+    try:
+        dict_update(m, stack[-n - 1], stack[-1], unique=True)
+    except SymbolicRaise as signal:
+        refused = _refused_keywords(m, signal.value, stack[-1])
+        if refused is None:
+            raise
+        raise m.error(TypeError, f"{callee_text(m, stack[-n - 4], stack[-n - 3])} {refused}") from None
+    stack.pop()
+
+
+def _refused_keywords(m: Machine, raised: Obj, mapping: Value) -> str | None:
+    """What the call says of its keywords instead of an exception, whoever raised that."""
+    if issubclass(raised.cls, AttributeError):
+        return f"argument after ** must be a mapping, not {type_name(mapping.cls)}"
+    args = tuple_.items(m.session, exception.part(m.session, raised, "args").body) if issubclass(raised.cls, KeyError) else []
+    if len(args) != 1:
+        return None
+    key = m.need_constant(convert(m, "str", args[0]), "FL205", "the name of a keyword")
+    return f"got multiple values for keyword argument '{key}'"
 
 
 @opcode("UNPACK_SEQUENCE")
 def unpack_sequence(frame: Frame, count: int) -> None:
     m = frame.session.machine
     value = frame.stack[-1]
+    _require_unpackable(m, value)
     if type(value) is Obj and value.cls is tuple and len(value.body.items) == count:
         items = _unseen_if_stored(frame, value.body, count)
     else:
@@ -146,16 +179,13 @@ def _unseen_if_stored(frame: Frame, body: TupleBody, count: int) -> list:
     return [body.items[place] if place < stored else tuple_.item(session, body, place) for place in range(count)]
 
 
-def is_iterable(m: Any, value: Any) -> bool:
-    """Whether `iter(value)` has a method to call."""
-    lookup = m.observe.type_lookup
-    return lookup(value.cls, "__iter__") is not ABSENT or lookup(value.cls, "__getitem__") is not ABSENT
+def _require_unpackable(m: Machine, value: Value) -> None:
+    if not is_graph(value) and value.cls not in QUICK and not is_iterable(m, value):
+        raise m.error(TypeError, f"cannot unpack non-iterable {type_name(value.cls)} object")
 
 
 def _limited(m: Any, value: Any, count: int) -> list:
     """Just `count` items; one more is asked for, as CPython asks, and no more."""
-    from frameloom.interpreter.iteration import QUICK, iterate, next_item
-
     if value.cls in QUICK:
         items = unpack(m, value)
         if len(items) == count:
@@ -179,6 +209,7 @@ def _limited(m: Any, value: Any, count: int) -> list:
 def unpack_ex(frame: Frame, arg: tuple[int, int]) -> None:
     before, after = arg
     m = frame.session.machine
+    _require_unpackable(m, frame.stack[-1])
     items = unpack(m, frame.stack[-1])
     if len(items) < before + after:
         raise m.error(

@@ -7,13 +7,16 @@ import types
 from typing import Any
 
 from frameloom.interpreter.frame import Frame, Link
-from frameloom.interpreter.iteration import unpack
+from frameloom.interpreter.function_names import callee_text
+from frameloom.interpreter.iteration import is_iterable, unpack
 from frameloom.interpreter.machine import Machine
+from frameloom.interpreter.operators import is_graph
 from frameloom.interpreter.registry import opcode
 from frameloom.interpreter.stores import dict_update
 from frameloom.symbolic.layouts import dict_, tuple_
 from frameloom.symbolic.layouts.dict_ import DictBody
 from frameloom.symbolic.layouts.function import FunctionBody
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import NONE, NULL, Const, Obj, Value
 
@@ -59,6 +62,9 @@ def call_function_ex(frame: Frame, has_keywords: int) -> None:
     m = frame.session.machine
     stack = frame.stack
     base = len(stack) - 3 - (1 if has_keywords else 0)
+    if not is_graph(stack[base + 2]) and not is_iterable(m, stack[base + 2]):
+        found = type_name(stack[base + 2].cls)
+        raise m.error(TypeError, f"{callee_text(m, stack[base], stack[base + 1])} argument after * must be an iterable, not {found}")
     args = unpack(m, stack[base + 2])
     kwargs = keywords(m, stack[base + 3]) if has_keywords else {}
     fn, args = _callee(stack[base], stack[base + 1], args)

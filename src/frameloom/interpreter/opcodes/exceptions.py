@@ -9,6 +9,7 @@ from frameloom.interpreter.exceptions import exception_classes, instance, set_ca
 from frameloom.interpreter.exits import forget_origin
 from frameloom.interpreter.frame import Frame, Link
 from frameloom.interpreter.registry import opcode
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Previous, Value, boolean
 
@@ -70,7 +71,7 @@ def before_with(frame: Frame, arg: Any) -> None:
     leave = m.observe.type_lookup(manager.cls, "__exit__")
     for found in (enter, leave):
         if found is ABSENT:
-            raise m.error(TypeError, f"'{manager.cls.__qualname__}' object does not support the context manager protocol")
+            raise m.error(TypeError, f"'{type_name(manager.cls)}' object does not support the context manager protocol")
     bound = bind_descriptor(m, leave, manager, manager.cls)
     # While `__enter__` runs, `__exit__` lies where the manager was: that is what a frame has that waits for it.
     entering = bind_descriptor(m, enter, manager, manager.cls)

@@ -12,6 +12,7 @@ from frameloom.interpreter.iteration import iterate, next_item, result_of, resum
 from frameloom.interpreter.registry import opcode
 from frameloom.symbolic.layouts import exception as parts, tuple_
 from frameloom.symbolic.layouts.generator import GeneratorBody
+from frameloom.symbolic.real import type_name
 from frameloom.symbolic.signals import SymbolicRaise
 from frameloom.symbolic.values import NONE, Const, Obj, Value
 
@@ -66,7 +67,7 @@ def _send(m: Any, receiver: Value, value: Value) -> tuple[Value | None, Value]:
             return next_item(m, receiver), NONE
         slot = m.observe.type_lookup(receiver.cls, "__next__")
         if slot is ABSENT:
-            raise m.error(TypeError, f"'{receiver.cls.__name__}' object is not an iterator")
+            raise m.error(TypeError, f"'{type_name(receiver.cls)}' object is not an iterator")
         return _call_slot(m, slot, receiver, []), NONE
     return m.invoke(get_attribute(m, receiver, "send"), [value], {}), NONE
 

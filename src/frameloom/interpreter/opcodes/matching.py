@@ -12,7 +12,7 @@ from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import opcode
 from frameloom.interpreter.stores import dict_get, dict_set
 from frameloom.symbolic.layouts import tuple_
-from frameloom.symbolic.real import flags_of
+from frameloom.symbolic.real import flags_of, type_name
 from frameloom.symbolic.signals import SymbolicRaise
 from frameloom.symbolic.values import ABSENT, NONE, Const, Value, boolean
 
@@ -93,7 +93,7 @@ def _match_class(m: Machine, subject: Value, cls_value: Value, names: list[Value
     seen: set[str] = set()
     for name in names:
         if name.value in seen:
-            raise m.error(TypeError, f"{cls.__name__}() got multiple sub-patterns for attribute {name.value!r}")
+            raise m.error(TypeError, f"{type_name(cls)}() got multiple sub-patterns for attribute {name.value!r}")
         seen.add(name.value)
         try:
             found.append(get_attribute(m, subject, name.value))
@@ -113,18 +113,18 @@ def _positional(m: Machine, subject: Value, cls: type, cls_value: Value, count: 
             raise
         if flags_of(cls) & MATCH_SELF_FLAG:
             if count > 1:
-                raise m.error(TypeError, f"{cls.__name__}() accepts 1 positional sub-pattern ({count} given)") from None
+                raise m.error(TypeError, f"{type_name(cls)}() accepts 1 positional sub-pattern ({count} given)") from None
             return None
         declared = m.tuple([])
     if declared.cls is not tuple:
-        raise m.error(TypeError, f"{cls.__name__}.__match_args__ must be a tuple (got {declared.cls.__name__})")
+        raise m.error(TypeError, f"{type_name(cls)}.__match_args__ must be a tuple (got {type_name(declared.cls)})")
     names = tuple_.items(m.session, declared.body)
     if count > len(names):
         raise m.error(
             TypeError,
-            f"{cls.__name__}() accepts {len(names)} positional sub-pattern{'s' * (len(names) != 1)} ({count} given)",
+            f"{type_name(cls)}() accepts {len(names)} positional sub-pattern{'s' * (len(names) != 1)} ({count} given)",
         )
     for name in names[:count]:
         if not (type(name) is Const and name.cls is str):
-            raise m.error(TypeError, f"__match_args__ elements must be strings (got {name.cls.__name__})")
+            raise m.error(TypeError, f"__match_args__ elements must be strings (got {type_name(name.cls)})")
     return names[:count]

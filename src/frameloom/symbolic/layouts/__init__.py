@@ -6,6 +6,7 @@ from frameloom.symbolic.layouts.base import LAYOUTS, REPLAYS, Layout, held_by, h
 from frameloom.symbolic.layouts import (  # noqa: F401  each module registers its layouts
     attributes,
     cell,
+    comparison_key,
     deque_,
     descriptor,
     dict_,
@@ -17,6 +18,7 @@ from frameloom.symbolic.layouts import (  # noqa: F401  each module registers it
     iterator,
     itertools_,
     list_,
+    match,
     method,
     namespace,
     partial,
