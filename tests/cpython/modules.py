@@ -53,7 +53,10 @@ HELD_LONG = (
 )
 """More of them, which take so long that only `make test-all` runs them."""
 
-HELD_IN_ALL_WAYS = ("test_scope", "test_grammar", "test_with", "test_listcomps", "test_extcall")
+HELD_IN_ALL_WAYS = (
+    "test_scope", "test_grammar", "test_with", "test_listcomps", "test_extcall", "test_global", "test_dictcomps", "test_setcomps",
+    "test_decorators", "test_augassign", "test_bool",
+)
 """Modules that end so too where traces stop before every n-th instruction."""
 
 FRAME = "a frame in a traceback whose handler has run is not the frame that goes on: its variables and its line are those of the break"
