@@ -19,8 +19,6 @@ pytestmark = pytest.mark.torch
 CELLS = 16
 REPORTS = 44
 REPORTS_EQUAL_AT_LEAST = 34
-# The compiled function is a generator function: it runs eagerly, and its body has no other function to capture.
-NOTHING_TO_CAPTURE = frozenset({"r32_compiled_function_is_generator"})
 
 
 def names(folder: str) -> list[str]:
@@ -65,5 +63,4 @@ def test_most_reports_are_equal(results) -> None:
 
 
 def test_equal_cases_are_captured(results) -> None:
-    empty = [name for name, result in results.items() if result["verdict"] == "same" and not result["ops"]]
-    assert set(empty) == NOTHING_TO_CAPTURE
+    assert not [name for name, result in results.items() if result["verdict"] == "same" and not result["ops"]]

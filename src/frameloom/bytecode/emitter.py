@@ -120,9 +120,14 @@ class Emitter:
         for name in version.LANDINGS.get(op, ()):
             self.op(name)
 
-    def copy_body(self, program: Program) -> Callable[[int], Label]:
+    def copy_body(
+        self, program: Program, before: Callable[[Group], Any] | None = None, after: Callable[[Group], Any] | None = None,
+        last_handler: Label | None = None,
+    ) -> Callable[[int], Label]:
         """Copy all of a program behind its prefix, exception table and positions included.
 
+        `before` and `after` may emit calls around a group, at its position: they find the stack as deep as it may be and must
+        leave it so.  `last_handler` is where exceptions go that the program does not catch, with the offset below them.
         Returns a function from the canonical index of a group's first instruction to its label.
         """
         labels = [Label() for _ in program.groups]
@@ -133,19 +138,29 @@ class Emitter:
             group = program.groups[number]
             handler = program.handler_at(group.first)
             if handler != covered:
-                if covered is not None:
+                if self._open is not None:
                     self.end_region()
-                if handler is not None:
-                    self.begin_region(labels[program.instructions[handler.target].origin], handler.depth, handler.lasti)
                 covered = handler
+            if self._open is None and handler is not None:
+                self.begin_region(labels[program.instructions[handler.target].origin], handler.depth, handler.lasti)
+            elif self._open is None and last_handler is not None:
+                self.begin_region(last_handler, 0, lasti=True)
             labels[number].unit = len(self._units)
             self.position = program.instructions[group.first].position
+            if before is not None:
+                self._around(before, program, group)
             self._copy_group(program, group, labels)
-        if covered is not None:
+            if after is not None:
+                self._around(after, program, group)
+        if self._open is not None:
             self.end_region()
         self.position = position
         self._grow(program.code.co_stacksize)
         return lambda index: labels[program.instructions[index].origin]
+
+    def _around(self, emit: Callable[[Group], Any], program: Program, group: Group) -> None:
+        self.depth = program.code.co_stacksize
+        emit(group)
 
     def _copy_group(self, program: Program, group: Group, labels: list[Label]) -> None:
         last = program.instructions[group.first + group.count - 1]

@@ -8,6 +8,7 @@ import types
 import weakref
 from typing import Any
 
+from frameloom.codegen.sections import code_in_sections
 from frameloom.compile import profile
 from frameloom.compile.hook import NOTICES, Compiler, Settings
 from frameloom.compile.locations import first_line
@@ -15,7 +16,7 @@ from frameloom.diagnostics import events
 from frameloom.diagnostics.errors import NotCompilable
 from frameloom.diagnostics.reports import BreakReport
 from frameloom.diagnostics.stats import Stats
-from frameloom.native import Callable
+from frameloom.native import Callable, close_section, open_section
 
 COMPILERS: weakref.WeakSet[Compiler] = weakref.WeakSet()
 """Every compiler that is alive, for `reset` and `stats`."""
@@ -99,7 +100,11 @@ def unwrapped(target: Any) -> Any:
 
 def wrap(target: Any, compiler: Compiler | None) -> Callable:
     """A callable object that calls `target` under a compiler, or with nothing captured below; it looks like the function."""
-    made = Callable(unwrapped(target), None if compiler is None else compiler.engine)
+    function = unwrapped(target)
+    made = Callable(function, None if compiler is None else compiler.engine)
+    if compiler is not None and _is_generator(function):
+        code = function.__code__
+        made.in_sections = code, code_in_sections(code, weakref.ref(compiler.engine), open_section, close_section)
     for name in functools.WRAPPER_ASSIGNMENTS:
         try:
             setattr(made, name, getattr(target, name))
@@ -107,6 +112,10 @@ def wrap(target: Any, compiler: Compiler | None) -> Callable:
             pass  # a partial or an instance has no name of its own
     vars(made).update(_attributes_of(target))
     return made
+
+
+def _is_generator(function: Any) -> bool:
+    return isinstance(function, types.FunctionType) and bool(function.__code__.co_flags & GENERATOR_FLAGS)
 
 
 def _attributes_of(target: Any) -> dict:

@@ -6,6 +6,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *function;
     PyObject *engine;        /* Engine, or None: disabled below */
+    PyObject *in_sections;   /* of a generator: its code, and a copy that opens sections; or NULL */
     PyObject *dict;
     PyObject *weak_list;
     vectorcallfunc call;
@@ -46,18 +47,32 @@ is_function_of_its_own(PyObject *function)
         && (((PyCodeObject *)PyFunction_GET_CODE(function))->co_flags & GENERATOR_FLAGS) == 0;
 }
 
+/* The function to call, as a new reference: that of a generator has the code
+ * that opens sections, while its own is that from which this was made. */
+static PyObject *
+function_to_call(Callable *self)
+{
+    PyObject *function = self->function, *pair = self->in_sections;
+    if (pair == NULL || !PyFunction_Check(function) || !PyTuple_CheckExact(pair)
+        || PyFunction_GET_CODE(function) != PyTuple_GET_ITEM(pair, 0)) {
+        return Py_NewRef(function);
+    }
+    return function_with_code((PyFunctionObject *)function, PyTuple_GET_ITEM(pair, 1));
+}
+
 static PyObject *
 call_compiled(Thread *thread, Callable *self, PyObject *const *args, size_t nargsf,
               PyObject *names)
 {
-    PyObject *function = Py_NewRef(self->function);
     Engine *engine = (Engine *)Py_NewRef(self->engine);
-    PyObject *result;
+    int is_eager = must_stay_eager(thread, self, engine);
+    PyObject *function = is_eager ? Py_NewRef(self->function) : function_to_call(self);
+    PyObject *result = NULL;
     thread->depth++;
-    if (must_stay_eager(thread, self, engine)) {
+    if (is_eager) {
         result = PyObject_Vectorcall(function, args, nargsf, names);
     }
-    else {
+    else if (function != NULL) {
         Scope saved;
         scope_enter(thread, &saved, MODE_OPEN);
         thread->scope.engine = engine;
@@ -74,7 +89,7 @@ call_compiled(Thread *thread, Callable *self, PyObject *const *args, size_t narg
     }
     thread->depth--;
     Py_DECREF(engine);
-    Py_DECREF(function);
+    Py_XDECREF(function);
     return result;
 }
 
@@ -124,6 +139,7 @@ callable_traverse(Callable *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->function);
     Py_VISIT(self->engine);
+    Py_VISIT(self->in_sections);
     Py_VISIT(self->dict);
     return 0;
 }
@@ -133,6 +149,7 @@ callable_clear(Callable *self)
 {
     Py_CLEAR(self->function);
     Py_CLEAR(self->engine);
+    Py_CLEAR(self->in_sections);
     Py_CLEAR(self->dict);
     return 0;
 }
@@ -167,6 +184,8 @@ callable_repr(Callable *self)
 static PyMemberDef callable_members[] = {
     {"__wrapped__", T_OBJECT, offsetof(Callable, function), READONLY, "what is called"},
     {"engine", T_OBJECT, offsetof(Callable, engine), READONLY, "the Engine, or None: disabled"},
+    {"in_sections", T_OBJECT, offsetof(Callable, in_sections), 0,
+     "of a generator function: a tuple of its code and of the code that is called in its place"},
     {NULL},
 };
 

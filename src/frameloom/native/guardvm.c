@@ -69,13 +69,6 @@ closure_cell(const GuardScope *scope, Py_ssize_t index)
 }
 
 static PyObject *
-weak_referent(PyObject *weak)
-{
-    PyObject *object = ((PyWeakReference *)weak)->wr_object;
-    return object == Py_None || Py_REFCNT(object) <= 0 ? NULL : object;
-}
-
-static PyObject *
 or_none(PyObject *object)
 {
     return object == NULL ? Py_None : object;

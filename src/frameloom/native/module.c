@@ -35,6 +35,7 @@ fill(PyObject *module)
     }
     return PyModule_AddFunctions(module, engine_functions) < 0
         || PyModule_AddFunctions(module, tail_methods) < 0
+        || PyModule_AddFunctions(module, section_methods) < 0
         || PyModule_AddFunctions(module, tensor_methods) < 0
         || PyModule_AddFunctions(module, instance_methods) < 0
         || PyModule_AddFunctions(module, storage_methods) < 0

@@ -182,6 +182,19 @@ PyObject *call_handed(Thread *thread, PyObject *function, PyObject *const *args,
                       size_t nargsf, PyObject *names, PyObject *lent);
 extern PyMethodDef tail_methods[];
 
+/* What a weak reference refers to, borrowed, or NULL when it is gone. */
+static inline PyObject *
+weak_referent(PyObject *weak)
+{
+    PyObject *object = ((PyWeakReference *)weak)->wr_object;
+    return object == Py_None || Py_REFCNT(object) <= 0 ? NULL : object;
+}
+
+/* ---- section.c: compiled generators, between one suspension and the next ---- */
+
+extern PyMethodDef section_methods[];
+PyObject *function_with_code(PyFunctionObject *function, PyObject *code);
+
 /* ---- instance.c: an instance's own attributes, for the tracer ---- */
 
 extern PyMethodDef instance_methods[];
