@@ -63,6 +63,8 @@ FRAME = "a frame in a traceback whose handler has run is not the frame that goes
 TRACED = "a caller whose frame a callee gives a tracer goes on in another frame behind the call, which has none"
 SHARED = "code that is made shares the constants of the user's, whose reference counts grow"
 
+TIMED = "measures the time that a conversion takes: a capture is in it"
+
 SETTRACE_CASES = ("TraceTestCase", "SkipLineEventsTraceTestCase", "TraceOpcodesTestCase", "TestLinesAfterTraceStarted", "TestSetLocalTrace")
 """Those who inherit the tests of tracers; the last two are there from 3.12 on."""
 
@@ -75,6 +77,11 @@ KNOWN: dict[str, str] = {
         for test in ("test_08_settrace_and_return", "test_09_settrace_and_raise")
     },
     "test.test_coroutines.CoroutineTest.test_for_2": SHARED,
+    **{
+        f"test.test_int.{case}.test_denial_of_service_prevented_{way}": TIMED
+        for case in ("IntStrDigitLimitsTests", "IntSubclassStrDigitLimitsTests")
+        for way in ("int_to_str", "str_to_int")
+    },
 }
 """Tests that end differently, and why: the table counts them as different."""
 
