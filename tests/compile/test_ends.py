@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from frameloom.symbolic import displaced
 from tests.compile.calls import Compiled
 
 LOG: list = []
@@ -397,3 +398,39 @@ def test_what_somebody_else_holds_is_not_watched() -> None:
     LOG.clear()
     assert call(kept) == program(kept) == 0
     assert len(call.captures) == 1
+
+
+def test_what_is_written_back_is_not_displaced() -> None:
+    """A weak reference to it is there, but nothing lets go of it."""
+    holder = Plain()
+    holder.m = Plain()
+    seen = weakref.ref(holder.m)
+
+    def program(held: Plain) -> None:
+        held.m = held.m
+
+    call = Compiled(program)
+    call(holder)
+    assert seen() is holder.m
+    assert len(call.captures) == 1
+
+
+def test_weak_references_of_tools_see_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of objects that another compiler keeps is not the program's: no object lives for it, none shows by it."""
+    monkeypatch.setattr(displaced, "TOOLS", {"a_tool"})
+    callbacks = [eval("lambda reference: None", {"__name__": name}) for name in ("a_tool", "a_program")]
+
+    def program(holder: Plain) -> Any:
+        holder.m = None
+        return ended()
+
+    counts = []
+    for callback in callbacks:
+        holder = Plain()
+        holder.m = Plain()
+        reference = weakref.ref(holder.m, callback)
+        call = Compiled(program)
+        call(holder)
+        assert reference() is None
+        counts.append(len(call.captures))
+    assert counts[0] == 1 < counts[1]

@@ -93,6 +93,9 @@ static void
 engine_forget(Engine *self)
 {
     self->noticed = 0;
+#define X(name) self->name = 0;
+    COUNTERS(X)
+#undef X
     CodeSlot *slot = self->slots;
     while (slot != NULL) {
         int had_entries = slot->entries != NULL;
@@ -249,7 +252,7 @@ engine_decision(Engine *self, PyObject *code)
 
 static PyMethodDef engine_methods[] = {
     {"reset", (PyCFunction)engine_reset, METH_NOARGS,
-     "reset()\n--\n\nForgets all entries, decisions and notices. Running calls go on."},
+     "reset()\n--\n\nForgets all entries, decisions, notices and counts. Running calls go on."},
     {"counters", (PyCFunction)engine_counters, METH_NOARGS,
      "counters()\n--\n\nWhat happened to frames, as a dict of ints."},
     {"entries", (PyCFunction)engine_entries, METH_O,

@@ -39,8 +39,11 @@ from frameloom.pytorch.additions import AT_THE_END, CONSTANT_CLASSES
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.graph import finish
 from frameloom.pytorch.state import State
+from frameloom.symbolic.displaced import TOOLS
 from frameloom.symbolic.domain import Domain
 from frameloom.symbolic.values import Node, Value
+
+TOOLS.add("torch._dynamo.utils")  # once torch.compile has run, it remembers every module that is made
 
 OPTIONAL = {"numpy": "frameloom.pytorch.arrays.rules"}
 """Package that torch can do without -> the module of rules for it."""

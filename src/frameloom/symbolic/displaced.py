@@ -42,8 +42,10 @@ def require_quiet(session: Any, kind: str, target: Value, arguments: tuple) -> N
             return
         session.journal.set_item(session.quiet, id(target), True)
     seen, claims = session.observe.seen, session.domain.claims
+    kept = session.observe.peek(arguments[-1]) if kind in STORES else MISSING
     shown = end_that_shows(
-        find(holder, arguments), lambda at: claims(type(at)) or sys.getrefcount(at) > HELD_ONCE and id(at) not in seen
+        find(holder, arguments),
+        lambda at: at is kept or claims(type(at)) or sys.getrefcount(at) > HELD_ONCE and id(at) not in seen,
     )
     if shown is not MISSING:
         raise GraphBreak("FL503", f"an object of class {type.__repr__(type(shown))} is displaced, and its end shows")
@@ -68,9 +70,23 @@ def end_that_shows(ending: Iterable, lives: Callable[[Any], bool]) -> Any:
 
 def shows(found: Any) -> bool:
     """Whether the end of an object itself shows: weak references to it are there, or its class has a finaliser."""
-    if takes_weak_references(type(found)) and weakref.getweakrefcount(found):
+    if takes_weak_references(type(found)) and not all(map(_of_a_tool, weakref.getweakrefs(found))):
         return True
     return class_item(type(found), "__del__") is not MISSING
+
+
+TOOLS: set[str] = set()
+"""Modules whose weak references only take what has died out of a table of their own, which no program looks into: domains add theirs"""
+
+
+def _of_a_tool(reference: Any) -> bool:
+    if not stands_on(reference, weakref.ref):  # a proxy is the program's
+        return False
+    callback = _CALLBACK.__get__(reference)
+    return type(callback) is types.FunctionType and callback.__globals__.get("__name__") in TOOLS
+
+
+_CALLBACK = weakref.ref.__dict__["__callback__"]
 
 
 def takes_weak_references(cls: type) -> bool:
@@ -126,6 +142,9 @@ DISPLACED: dict[str, Callable[[Any, tuple], Iterable]] = {
     **dict.fromkeys(("deque.call", "deque.replace"), lambda holder, arguments: deque.__iter__(holder)),
 }
 """kind of an operation -> find(real object, arguments of the operation): what it may displace"""
+
+STORES = frozenset(("attribute.set", "dict.set", "slot.set", "cell.set"))
+"""Kinds whose last argument is what is written: it may be the very object that was there, which nothing lets go of then."""
 
 WHOLE = frozenset(kind for kind in DISPLACED if kind.partition(".")[0] in ("list", "set", "deque"))
 """Kinds that may displace any of an object's items: no real object changes while it is traced, so one look at them is enough."""
