@@ -18,7 +18,8 @@ from frameloom.symbolic.layouts.tuple_ import TupleBody
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Lazy, Node, Obj, Value
 
-from frameloom.pytorch.facts import SizeFact, TensorFact
+from frameloom.pytorch import generators
+from frameloom.pytorch.facts import GeneratorFact, SizeFact, TensorFact
 from frameloom.pytorch.numbers import host_number, in_graph
 
 OPEN, CLOSE = "(", ")"
@@ -98,6 +99,9 @@ class Arguments:
         elif type(fact) is SizeFact:
             self.key.append(fact.size)
             self.symbolic = True
+        elif type(fact) is GeneratorFact:
+            generators.require(self.session.torch, "a generator of its own draws")
+            self.key.append(fact)
         elif node.tape == "host":
             self._number(node)
         else:

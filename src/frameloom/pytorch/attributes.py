@@ -9,7 +9,7 @@ import torch
 
 from frameloom.interpreter.operators import binary
 from frameloom.pytorch import aliases, grad_functions, gradients, inputs, own_code, record, results
-from frameloom.pytorch.facts import SizeFact, TensorFact
+from frameloom.pytorch.facts import GeneratorFact, SizeFact, TensorFact
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.signals import GraphBreak
@@ -33,7 +33,7 @@ def getter(*names: str) -> Callable[[Getter], Getter]:
 def read(state: State, node: Node, name: str) -> Any:
     """The value of a C attribute of a tensor node, or NOT_HANDLED for everything else."""
     if type(node.fact) is not TensorFact:
-        return _of_number(state, node, name)
+        return _of_others(node, name)
     found = GETTERS.get(name)
     if found is not None:
         if state.bodies and name in OF_LEVELS:
@@ -53,9 +53,11 @@ C_ATTRIBUTES = frozenset(
 """Data descriptors of the C base: they come before whatever an instance's own dictionary holds."""
 
 
-def _of_number(state: State, node: Node, name: str) -> Any:
+def _of_others(node: Node, name: str) -> Any:
     if type(node.fact) is SizeFact and name in ("real", "numerator"):
         return node
+    if type(node.fact) is GeneratorFact and name == "device":
+        return Const(node.fact.device)
     return NOT_HANDLED
 
 

@@ -19,6 +19,7 @@ import frameloom.pytorch.rules.data_dependent  # noqa: F401
 import frameloom.pytorch.rules.derivatives  # noqa: F401
 import frameloom.pytorch.rules.forward_mode  # noqa: F401
 import frameloom.pytorch.rules.function  # noqa: F401
+import frameloom.pytorch.rules.generators  # noqa: F401
 import frameloom.pytorch.rules.grad_mode  # noqa: F401  and so do the rules
 import frameloom.pytorch.rules.hooks  # noqa: F401
 import frameloom.pytorch.rules.inference  # noqa: F401
@@ -76,7 +77,7 @@ class TorchDomain(Domain):
         self.makes_backward = getattr(backend, "makes_backward", False)
 
     def claims(self, cls: type) -> bool:
-        return issubclass(cls, torch.Tensor)
+        return issubclass(cls, torch.Tensor) or cls is torch.Generator
 
     def constant(self, cls: type) -> bool:
         return cls in CONSTANT_CLASSES
@@ -110,7 +111,7 @@ class TorchDomain(Domain):
             ask(session.torch)
 
     def input(self, session: Any, real: Any) -> Node:
-        return inputs.tensor_input(session, session.torch, real)
+        return inputs.wrapped(session, session.torch, real)
 
     def records(self, function: Any) -> bool:
         return operations.is_operation(function)

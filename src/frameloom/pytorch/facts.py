@@ -6,7 +6,7 @@ operation's result has another shape for it, and what asks for it is refused.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -125,6 +125,12 @@ class ConditionFact:
 
     def __repr__(self) -> str:
         return str(self.condition)
+
+
+class GeneratorFact(NamedTuple):
+    """What a trace knows about a generator of random numbers: the device that it draws for."""
+
+    device: torch.device
 
 
 def forget() -> None:

@@ -27,7 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from frameloom.pytorch.applied import WithBody
 from frameloom.pytorch.arguments import Arguments, fill
 from frameloom.pytorch.casts import casting
-from frameloom.pytorch.facts import SizeFact, TensorFact, fact, is_dense
+from frameloom.pytorch.facts import GeneratorFact, SizeFact, TensorFact, fact, is_dense
 from frameloom.pytorch.outcomes import (
     ArgumentResult,
     ConstantResult,
@@ -172,6 +172,8 @@ class Run:
         known = node.fact or self.call.numbers.get(node)
         if type(known) is SizeFact:
             return known.size.number
+        if type(known) is GeneratorFact:
+            return torch.Generator(known.device)
         if type(known) is not TensorFact:
             return samples[node.cls]
         wanted = self.call.fact_key(known)

@@ -15,7 +15,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
 from frameloom.interpreter.expressions import SYMBOLS
-from frameloom.pytorch import autocast, dual, guards, inputs, own_code, settings, shapes, unbacked
+from frameloom.pytorch import autocast, dual, generators, guards, inputs, own_code, settings, shapes, unbacked
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.eager import eager
 from frameloom.pytorch.backends.registry import name_of
@@ -60,7 +60,8 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     casts = any(map(autocast.switches, live))
     if any(map(settings.switches, live)):
         compile_ = settings.keeping(state.entry_settings, compile_)
-    function = autocast.keeping(state.entry_autocast, compile_)() if casts else compile_()
+    with generators.kept(live, [inputs.object_of(node) for node in given if generators.is_generator(node)]):
+        function = autocast.keeping(state.entry_autocast, compile_)() if casts else compile_()
     own_code.check(state, module, function)
     shapes.add_guard(state.session, state)  # after the backend, which may ask more about sizes
     if any(node.target in (SET_GRAD, ENTER_INFERENCE) for node in live):
@@ -73,9 +74,13 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
         function = settings.keeping(state.entry_settings, function)
     if casts:
         function = autocast.keeping(state.entry_autocast, function)
+    fails = bool(state.alarms) or unbacked.count_made(state.shapes) > 0 or any(map(may_fail, live))
+    writes = any(root.target is INPUT for node in live for root in state.writes.get(node, ()))
+    if fails and not writes and any(node in state.impure for node in live):
+        function = generators.set_back_on_failure(given, function)
     made = TorchGraphCall(function, given, outputs, lambda: f"{UNCOMPILED * state.uncompiled}{module.code.strip()}", len(live))
-    made.may_fail = bool(state.alarms) or unbacked.count_made(state.shapes) > 0 or any(map(may_fail, live))
-    made.writes_inputs = any(root.target is INPUT for node in live for root in state.writes.get(node, ()))
+    made.may_fail = fails
+    made.writes_inputs = writes
     made.draws = any(node in state.impure for node in live)
     made.graph_module = module
     return made

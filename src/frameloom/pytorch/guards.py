@@ -79,6 +79,10 @@ def is_dense_is(tensor: torch.Tensor, wanted: bool) -> bool:
     return is_dense(tensor) is wanted
 
 
+def draws_for(generator: torch.Generator, device: torch.device) -> bool:
+    return generator.device == device
+
+
 def is_leaf_is(tensor: torch.Tensor, wanted: bool) -> bool:
     return tensor.is_leaf is wanted
 

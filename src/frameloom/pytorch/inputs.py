@@ -8,13 +8,20 @@ from typing import Any, NamedTuple
 import torch
 
 from frameloom.pytorch import guards, numbers, shapes
-from frameloom.pytorch.facts import SizeFact, is_dense
+from frameloom.pytorch.facts import GeneratorFact, SizeFact, is_dense
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.signals import GraphBreak, RestartCapture
 from frameloom.symbolic.values import INPUT, Const, Node, Real, Value
 
 MODELLED = frozenset({torch.Tensor, torch.nn.Parameter})
+
+
+def wrapped(session: Any, state: State, real: Real) -> Any:
+    """The node of a real tensor or generator; NOT_HANDLED for one that is not modelled."""
+    if type(real.object) is torch.Generator:
+        return generator_input(session, real)
+    return tensor_input(session, state, real)
 
 
 def tensor_input(session: Any, state: State, real: Real) -> Any:
@@ -37,6 +44,14 @@ def tensor_input(session: Any, state: State, real: Real) -> Any:
     if state.grad and not state.entry_grad:
         guard_requires_grad(session, node)
     return node
+
+
+def generator_input(session: Any, real: Real) -> Node:
+    """The node of a generator of the program, its class and device guarded."""
+    found = real.object.device
+    session.guard("TYPE", real.source, torch.Generator)
+    session.guard("CALL", real.source, (guards.draws_for, found, "{}.device"))
+    return session.record(INPUT, (), {}, torch.Generator, GeneratorFact(found), real=real)
 
 
 def number_input(state: State, node: Node) -> SizeFact | None:

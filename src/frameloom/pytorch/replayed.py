@@ -11,7 +11,7 @@ from typing import Callable
 
 import torch
 
-from frameloom.pytorch import aliases, dual, fakes, graph, settings, unbacked
+from frameloom.pytorch import aliases, dual, fakes, generators, graph, settings, unbacked
 from frameloom.pytorch.applied import WithBody
 from frameloom.pytorch.bodies import Operator
 from frameloom.pytorch.casts import casting
@@ -61,7 +61,7 @@ def _on_fakes(
     source = fakes.static_fakes() if state.shapes is None else state.shapes.fakes
     stand_ins = [source.make(state.entry_facts[node]) for node in given]
     level = dual.apart() if any(node.target is dual.ENTER for node in live) else contextlib.nullcontext()
-    with fakes.quiet(), casting(state.entry_autocast.casts), source.mode, level, settings.as_entered(state):
+    with fakes.quiet(), casting(state.entry_autocast.casts), source.mode, level, settings.as_entered(state), generators.kept(live, []):
         with fakes.autograd_mode(state.entry_grad, False):
             seen = fakes.guarded_call(module.forward, tuple(stand_ins), {})
         with fakes.autograd_mode(state.grad, False), torch.autograd.set_detect_anomaly(False):  # fakes have no numbers to look at

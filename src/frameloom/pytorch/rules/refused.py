@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from frameloom.interpreter.registry import refuse, refuse_instances, refuse_module
-from frameloom.pytorch.rules import control_flow, transforms
+from frameloom.pytorch.rules import control_flow, generators, transforms
 from frameloom.pytorch.settings import SETTERS
 
 TENSOR = torch.Tensor
@@ -64,12 +64,6 @@ _refuse(
      "sparse_compressed_tensor", "quantize_per_tensor", "quantize_per_channel", "quantize_per_tensor_dynamic", "dequantize"),
     torch,
 )
-_refuse(
-    "FL307", "torch.{}",
-    ("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"), torch, torch.random,
-)
-_refuse("FL307", "torch.Generator.{}", ("manual_seed", "seed", "initial_seed", "get_state", "set_state"), torch._C.Generator)
-refuse("FL307", "a generator is made", torch.Generator)
 _refuse("FL306", "torch.autograd.{}", ("backward",), torch.autograd)
 _refuse(
     "FL317", "torch.{}",
@@ -103,7 +97,7 @@ refuse("FL313", "a function is made into TorchScript", torch.jit.script, torch.j
 refuse_module("FL301", "torch.nn.modules._functions")
 refuse_module("FL303", "torch._functorch", "torch._vmap_internals", but=(torch.func.functional_call, *transforms.INLINED))
 refuse_module("FL304", "numpy")
-refuse_module("FL307", "torch.random", "torch.cuda.random")
+refuse_module("FL307", "torch.random", "torch.cuda.random", but=generators.INLINED)
 refuse_module(
     "FL314", "torch._higher_order_ops", "torch.utils.checkpoint",
     but=(torch.utils.checkpoint.checkpoint_sequential, *control_flow.INLINED),

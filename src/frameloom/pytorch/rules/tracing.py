@@ -66,7 +66,7 @@ def _flag(function, text: str) -> None:
 for _name in (
     "_get_nnpack_enabled", "_get_deterministic_algorithms", "_get_deterministic_algorithms_warn_only",
     "_get_deterministic_fill_uninitialized_memory", "_cuda_isInBadFork", "_is_multithreading_enabled", "_is_fwd_grad_enabled", "get_num_threads",
-    "get_num_interop_threads", "_get_warnAlways", "_get_privateuse1_backend_name",
+    "get_num_interop_threads", "_get_warnAlways", "_get_privateuse1_backend_name", "_accelerator_getAccelerator",
 ):
     _found = getattr(torch._C, _name, None)
     if _found is not None:
