@@ -31,6 +31,7 @@ LEFT_MODULES = (
     "torch._subclasses",
     "torch._guards",
     "torch.jit",
+    "torch.nn.modules.lazy",
     "torch.testing",
     "torch.utils._sympy",
     "torch.export",
@@ -39,7 +40,8 @@ LEFT_MODULES = (
     "_pytest",
     "hypothesis",
 )
-"""Modules that do the work of a compiler, a tracer or a test runner: neither they nor what they call is captured."""
+"""Modules that do the work of a compiler, a tracer or a test runner, or what is done once in the life of an object: neither they nor what
+they call is captured."""
 
 PASSED_MODULES = ("torch",)
 """Modules whose own functions run as they are where a break has called them; what they call back is captured.  So do those of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from frameloom.pytorch import data
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.inputs import check_apart, require_no_view
 from frameloom.pytorch.outcomes import Outcome
@@ -39,6 +40,7 @@ def write(state: State, operation: Node, outcome: Outcome, nodes: list[Node]) ->
         roots.append(root)
         if root.target is INPUT:
             check_apart(state, root)
+        data.written(state, node, root)
         if root in state.hooked and state.grad:
             raise GraphBreak("FL308", "a tensor that a hook was put on is written to")
         if graded and node.fact.dtype.is_floating_point | node.fact.dtype.is_complex:

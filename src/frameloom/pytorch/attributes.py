@@ -8,7 +8,7 @@ from typing import Any, Callable
 import torch
 
 from frameloom.interpreter.operators import binary
-from frameloom.pytorch import aliases, grad_functions, gradients, inputs, own_code, record, results
+from frameloom.pytorch import aliases, data, grad_functions, gradients, inputs, own_code, record, results
 from frameloom.pytorch.facts import GeneratorFact, SizeFact, TensorFact
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
@@ -142,16 +142,7 @@ def _memory(state: State, node: Node) -> Value:
     raise GraphBreak("FL206", "the memory of a tensor is looked at")
 
 
-@getter("data")
-def _data(state: State, node: Node) -> Value:
-    return record.apply(state, DETACH, [node], {}) if not state.grad or not node.fact.requires_grad else _break_data()
-
-
-def _break_data() -> Value:
-    raise GraphBreak("FL310", ".data of a tensor that requires grad")
-
-
-DETACH = torch._C.TensorBase.__dict__["detach"]
+GETTERS["data"] = data.read
 
 
 def _device_flag(name: str, kind: str) -> None:
@@ -196,7 +187,6 @@ def _real(state: State, node: Node) -> Value:
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 WRITE_REFUSALS: dict[str, tuple[str, str]] = {
-    "data": ("FL310", ".data of a tensor is replaced"),
     "_grad": ("FL308", ".grad of a tensor is set"),
     "_backward_hooks": ("FL308", "the hooks of a tensor are replaced"),
     "_post_accumulate_grad_hooks": ("FL308", "the hooks of a tensor are replaced"),
@@ -216,6 +206,9 @@ def write(state: State, node: Node, name: str, value: Value) -> Any:
         return None
     if name == "grad":
         gradients.write(state, node, value)
+        return None
+    if name == "data" and value is not ABSENT:
+        data.replace(state, node, value)
         return None
     if name in ("real", "imag") and value is not ABSENT:
         part = record.apply(state, getattr, [node, Const(name)], {})

@@ -15,7 +15,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 from frameloom.codegen.written import written
 from frameloom.diagnostics.errors import BackendError
 from frameloom.interpreter.expressions import SYMBOLS
-from frameloom.pytorch import autocast, dual, generators, guards, inputs, own_code, settings, shapes, unbacked
+from frameloom.pytorch import autocast, data, dual, generators, guards, inputs, own_code, settings, shapes, unbacked
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.eager import eager
 from frameloom.pytorch.backends.registry import name_of
@@ -76,6 +76,8 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
         function = autocast.keeping(state.entry_autocast, function)
     fails = bool(state.alarms) or unbacked.count_made(state.shapes) > 0 or any(map(may_fail, live))
     writes = any(root.target is INPUT for node in live for root in state.writes.get(node, ()))
+    if not state.as_it_is:
+        function = data.uncounted(state, given, outputs, function)
     if fails and not writes and any(node in state.impure for node in live):
         function = generators.set_back_on_failure(given, function)
     made = TorchGraphCall(function, given, outputs, lambda: f"{UNCOMPILED * state.uncompiled}{module.code.strip()}", len(live))

@@ -137,7 +137,8 @@ def ended(state: State) -> None:
 
     It sees how the inputs of this call overlap, but what stands for those of symbolic sizes shares nothing: then all sizes are
     taken as they are.  Views of such an input, made in the trace, cannot be made again by a backend that takes writes out of the
-    graph: then the write breaks.
+    graph: then the write breaks.  So it does where one of them requires grad: such a backend takes none of them for the alias without history
+that it may be.
     """
     if not any(root.target is INPUT for root in state.written):
         return
@@ -148,7 +149,8 @@ def ended(state: State) -> None:
     theirs = [node for node in tensors if storage_key(node) in shared]
     if any(state.entry_facts[node].symbolic for node in theirs):
         raise RestartCapture(shapes.FIXED)
-    if any(node in state.members for node in theirs):
+    of_leaves = state.makes_backward and any(state.entry_facts[node].requires_grad for node in theirs)
+    if of_leaves or any(node in state.members for node in theirs):
         raise RestartCapture(Overlapping(str(next(node for node in theirs if node in state.written).real.source)))
 
 

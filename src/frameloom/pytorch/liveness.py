@@ -18,7 +18,7 @@ def live_nodes(state: State, outputs: list[Node]) -> list[Node]:
     """
     kept: set[Node] = set()
     needed: set[Node] = set(outputs)
-    read: set[Node] = {state.root_of(node) for node in outputs}
+    read: set[Node] = {state.root_of(node) for node in outputs} | _saved(state)
     for node in reversed(state.session.nodes):
         if node.tape != "graph" or node.target is INPUT:
             continue
@@ -28,6 +28,14 @@ def live_nodes(state: State, outputs: list[Node]) -> list[Node]:
                 needed.add(argument)
                 read.add(state.root_of(argument))
     return [node for node in state.session.nodes if node in kept]
+
+
+def _saved(state: State) -> set[Node]:
+    """The storages that derivatives may be computed from, where one is written to: derivatives are of what is there then, or are refused."""
+    if not state.writes:
+        return set()
+    graded = [node for node in state.session.nodes if type(node.fact) is TensorFact and node.fact.requires_grad and node.target is not INPUT]
+    return {state.root_of(argument) for node in graded for argument in nodes_in((node.args, node.kwargs), [])}
 
 
 def _has_effect(state: State, node: Node, read: set[Node]) -> bool:

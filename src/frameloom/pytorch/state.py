@@ -42,6 +42,8 @@ class State:
     hooked: root nodes on whose storage a tensor with a hook of the trace lies; as_it_is: whether the backend must run the
     graph's operations as they are; uncompiled: whether they do so in its place;
     settings, entry_settings: setting of torch -> what it holds at the present instruction, and held at entry, where the trace knows;
+    unversioned: nodes that are aliases whose writes count as no versions (`.data`); silent: root node -> whether it was written to by way
+    of those alone;
     functions: node -> the host node of its `grad_fn`; dual: whether the trace is on the level of dual numbers;
     arrays: the real arrays of NumPy that were looked at; alarms: the nodes of truth values that are True where NumPy would warn.
     """
@@ -52,7 +54,7 @@ class State:
         "alarms", "gradients", "entry_autocast", "autocast_cleared", "tries", "regions_open", "recomputed", "twins", "wrapped",
         "takes_numbers", "scalars", "data_shapes", "hooked", "bodies", "makes_backward", "as_it_is", "uncompiled", "getitem",
         "settings", "entry_settings",
-        "functions", "dual",
+        "functions", "dual", "unversioned", "silent",
     )
 
     def __init__(
@@ -81,6 +83,8 @@ class State:
         self.as_it_is = False
         self.uncompiled = False
         self.dual = False
+        self.unversioned: dict[Node, bool] = {}
+        self.silent: dict[Node, bool] = {}
         self.functions: dict[Node, Node] = {}
         self.makes_backward = False
         self.writes: dict[Node, tuple[Node, ...]] = {}

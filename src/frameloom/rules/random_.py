@@ -25,16 +25,16 @@ def is_generator(value: Value) -> bool:
     return type(value) is Obj and value.cls is random.Random and value.real is not None
 
 
-def tried(function: Callable, args: tuple[Value, ...], kwargs: dict[str, Value], name: str) -> Any:
+def tried(function: Callable, scratch: Any, args: tuple[Value, ...], kwargs: dict[str, Value], title: str) -> Any:
     """What a scratch generator draws: tells the class, and whether these arguments are ones it takes."""
     known = [value.value if type(value) is Const else MISSING for value in (*args, *kwargs.values())]
     if any(value is MISSING for value in known):
-        raise GraphBreak("FL207", f"random.{name} with arguments that are not constants")
+        raise GraphBreak("FL207", f"{title} with arguments that are not constants")
     split = len(args)
     try:
-        return function(random.Random(0), *known[:split], **dict(zip(kwargs, known[split:])))
+        return function(scratch, *known[:split], **dict(zip(kwargs, known[split:])))
     except Exception as error:  # noqa: BLE001  eager raises it, with the generator's state as it is then
-        raise GraphBreak("FL207", f"random.{name} raises {type(error).__name__}") from None
+        raise GraphBreak("FL207", f"{title} raises {type(error).__name__}") from None
 
 
 def draw(m: Machine, function: Callable, self: Obj, args: tuple[Value, ...], kwargs: dict[str, Value], cls: type) -> Node:
@@ -47,7 +47,7 @@ def _number_rule(function: Callable, name: str) -> Callable:
         if not given or not is_generator(given[0]):
             return NotImplemented
         self, *args = given
-        found = tried(function, tuple(args), kwargs, name)
+        found = tried(function, random.Random(0), tuple(args), kwargs, f"random.{name}")
         if type(found) not in NUMBERS:
             raise GraphBreak("FL207", f"random.{name} gives a {type(found).__name__}")
         return draw(m, function, self, tuple(args), kwargs, type(found))
@@ -65,7 +65,7 @@ def _effect_rule(function: Callable, name: str) -> Callable:
         if not all(type(value) is Const or is_state(value) for value in (*args, *kwargs.values())):
             raise GraphBreak("FL207", f"random.{name} with arguments that are not constants")
         if not any(is_state(value) for value in args):
-            tried(function, tuple(args), kwargs, name)
+            tried(function, random.Random(0), tuple(args), kwargs, f"random.{name}")
         draw(m, function, self, tuple(args), kwargs, type(None))
         return NONE
 

@@ -82,6 +82,15 @@ def lazy(wrap: Wrap):
     return shown, list(model.parameters())
 
 
+@row(GROUP)
+def lazy_convolution(wrap: Wrap):
+    model = nn.Sequential(nn.LazyConv2d(2, 3), nn.LazyBatchNorm2d(), nn.Flatten(), nn.LazyLinear(1))
+    called, x = wrap(model), torch.ones(2, 1, 5, 5)
+    for _ in range(3):
+        called(x).sum().backward()
+    return list(model.parameters()), list(model.buffers())
+
+
 class Tied(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -123,6 +132,50 @@ def data_swapped_inside(wrap: Wrap):
 
     f(torch.ones(3)).backward()
     return w, w.grad, f(torch.ones(3))
+
+
+@row(GROUP)
+def data_of_an_average(wrap: Wrap):
+    model, average = nn.Linear(3, 1), nn.Linear(3, 1)
+
+    @wrap
+    def update():
+        for kept, new in zip(average.parameters(), model.parameters()):
+            kept.data.mul_(0.9).add_(new.data, alpha=0.1)
+
+    loss = average(torch.ones(2, 3)).square().sum()
+    for _ in range(2):
+        update()
+    loss.backward()
+    return [(p.detach(), p.grad, p._version) for p in average.parameters()]
+
+
+@row(GROUP)
+def data_written_behind_the_loss(wrap: Wrap):
+    w = nn.Parameter(torch.arange(3.0))
+
+    @wrap
+    def f(x):
+        loss = (x * w * w).sum()
+        w.data.clamp_(max=1)
+        return loss
+
+    f(torch.ones(3)).backward()
+    return w, w.grad
+
+
+@row(GROUP)
+def data_exchanged(wrap: Wrap):
+    one, other = nn.Linear(3, 1), nn.Linear(3, 1)
+
+    @wrap
+    def f(x):
+        one.weight.data, other.weight.data = other.weight.data, one.weight.data
+        return one(x) + other(x) * 2
+
+    for _ in range(2):
+        f(torch.ones(2, 3)).sum().backward()
+    return [(p, p.grad) for p in (*one.parameters(), *other.parameters())]
 
 
 @row(GROUP)

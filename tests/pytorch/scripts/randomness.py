@@ -84,6 +84,63 @@ def random_of_numpy(x):
     return x * float(numpy.random.rand())
 
 
+@row(GROUP)
+def generator_passed_in(wrap: Wrap):
+    @wrap
+    def f(x, generator):
+        return x + torch.randn(3, generator=generator), torch.rand(3)
+
+    generators = [torch.Generator().manual_seed(seed) for seed in (1, 2, 1)]
+    return [f(torch.zeros(3), g) for g in generators], [g.get_state() for g in generators]
+
+
+@row(GROUP)
+def seed_that_varies(wrap: Wrap):
+    @wrap
+    def f(x, step):
+        torch.manual_seed(100 + step)
+        return x + torch.rand(3)
+
+    return [f(torch.zeros(3), step) for step in range(5)]
+
+
+@called(GROUP)
+def weights_by_own_generator(x):
+    generator = torch.Generator().manual_seed(3)
+    return nn.init.xavier_normal_(torch.empty(2, 3), generator=generator), torch.randperm(4, generator=generator)
+
+
+@called(GROUP)
+def seeds_of_all(x):
+    random.seed(3)
+    numpy.random.seed(4)
+    torch.manual_seed(5)
+    return x * random.random() + numpy.random.rand() + torch.rand(3)
+
+
+@row(GROUP)
+def new_generator_of_numpy(wrap: Wrap):
+    generator = numpy.random.default_rng(7)
+
+    @wrap
+    def f(x):
+        return x * generator.random() + generator.normal(0.0, 0.1)
+
+    return [f(torch.ones(3)) for _ in range(3)], generator.random()
+
+
+@called(GROUP)
+def shuffled_by_python(x):
+    order = [0, 1, 2]
+    random.shuffle(order)
+    return x[:, order]
+
+
+@called(GROUP)
+def array_of_numpy(x):
+    return x + torch.from_numpy(numpy.random.rand(3))
+
+
 @called(GROUP)
 def filled_at_random(x):
     y = torch.empty_like(x).normal_(0, 2)

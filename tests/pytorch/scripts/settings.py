@@ -1,6 +1,7 @@
 """Global state of torch: default dtype and device, flags, kernels, contexts, modes."""
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 import torch
@@ -115,6 +116,24 @@ def profiled(wrap: Wrap):
         shown = f(torch.ones(3))
     names = {event.key for event in profile.key_averages()}
     return shown, "forward" in names, "aten::sin" in names
+
+
+@row(GROUP)
+def profiled_now_and_then(wrap: Wrap):
+    @wrap
+    def f(x):
+        with record_function("outer"):
+            with record_function("inner", "with a note"):
+                x = x.sin()
+            return x.cos()
+
+    shown = []
+    for number in range(4):
+        with torch.profiler.profile() if number % 2 else contextlib.nullcontext() as profile:
+            shown.append(f(torch.ones(3)))
+        if profile is not None:
+            shown.append({event.key for event in profile.key_averages()} >= {"outer", "inner", "aten::sin", "aten::cos"})
+    return shown
 
 
 @called(GROUP)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 
-from frameloom.pytorch.arrays import scalars, tensors  # noqa: F401  the rules register themselves
+from frameloom.pytorch.arrays import draws, scalars, tensors  # noqa: F401  the rules register themselves
 from frameloom.pytorch.additions import AT_THE_END, CONSTANT_CLASSES
 
 CONSTANT_CLASSES.update(scalars.CONSTANTS)

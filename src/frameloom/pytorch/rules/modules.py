@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.nn.modules.lazy import LazyModuleMixin
 
 from frameloom.interpreter.attributes import own_attribute
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import rule
 from frameloom.symbolic.layouts import dict_
 from frameloom.symbolic.layouts.dict_ import DictBody
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import ABSENT, Const, Obj, Value
+
+
+@rule(LazyModuleMixin._infer_parameters)
+def _infer_parameters(m: Machine, *args: Value, **kwargs: Value) -> Value:
+    """Done once, by code that gives tensors and modules other classes: it runs as it is, all of it."""
+    raise GraphBreak("FL310", "a lazy module makes its parameters at its first call")
+
 
 PLACES = ("_parameters", "_buffers", "_modules")
 
