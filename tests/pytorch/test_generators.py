@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from typing import Any, Callable
 
 import pytest
@@ -397,3 +399,25 @@ def test_backend_that_runs_the_graph_to_see():
 
     assert outcomes(frameloom.compile(own_state, backend=backend)) == outcomes(own_state)
     assert outcomes(frameloom.compile(seeded_between, backend=backend)) == outcomes(seeded_between)
+
+
+def test_seeds_where_torch_compile_was_there_first():
+    """It puts a closure around `torch.manual_seed` that it puts around much else too."""
+    program = """
+import torch, torch._dynamo
+import frameloom
+
+def f(x, w):
+    torch.manual_seed(3)
+    return (x * torch.rand(3) * w).sum()
+
+def step(x, optimizer, w):
+    optimizer.zero_grad()
+    return f(x, w)
+
+w = torch.nn.Parameter(torch.ones(3))
+optimizer = torch.optim.SGD([w], 0.1)
+compiled = frameloom.compile(step, backend="eager", fullgraph=True)
+assert compiled(torch.ones(3), optimizer, w).item() == step(torch.ones(3), optimizer, w).item()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

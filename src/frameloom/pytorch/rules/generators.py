@@ -6,7 +6,7 @@ import torch
 
 from frameloom.interpreter.attributes import OWN_NAMES
 from frameloom.interpreter.machine import Machine
-from frameloom.interpreter.registry import method, refuse, rule
+from frameloom.interpreter.registry import method, named_rule, refuse, rule
 from frameloom.pytorch import generators
 from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.facts import GeneratorFact
@@ -54,9 +54,12 @@ def _manual_seed_of(m: Machine, self: Value, seed: Value) -> Value:
     return self
 
 
-@rule(torch.manual_seed)
+@named_rule("torch.random", "manual_seed")
 def _manual_seed(m: Machine, seed: Value) -> Value:
-    """Before the first operation it is the host's affair, whatever the backend."""
+    """Before the first operation it is the host's affair, whatever the backend.
+
+    By its name, since torch.compile puts a closure around it, whose code many functions share.
+    """
     state = m.session.torch
     if type(seed) is Const and not _is_inside(state) and not _has_operations(state):
         m.session.record(generators.seed_all, (Const(_seed(m, seed)),), {}, type(None), None, tape="host")
