@@ -112,14 +112,15 @@ class Fakes:
             sizes = tuple([number_of(n) for n in wanted.sizes])
             strides = tuple([number_of(n) for n in wanted.strides])
             made = torch.empty_strided(sizes, strides, dtype=wanted.dtype, device=wanted.device)
+            derived = wanted.requires_grad and not wanted.is_leaf
+            if derived:
+                made = self._follow(made.requires_grad_(True), sizes, strides)
             if wanted.conj:
                 made = made.conj()
             if wanted.neg:
                 made = torch._neg_view(made)
-            if wanted.requires_grad:
+            if wanted.requires_grad and not derived:
                 made = made.detach().requires_grad_(True)
-                if not wanted.is_leaf:
-                    made = self._follow(made, sizes, strides)
             return made
 
     @staticmethod
@@ -128,6 +129,26 @@ class Fakes:
         if 0 in strides:
             return leaf.clone()
         return torch.empty_strided(sizes, strides, dtype=leaf.dtype, device=leaf.device).copy_(leaf)
+
+
+def fake_of_real(mode: FakeTensorMode, found: torch.Tensor, origin: Any) -> torch.Tensor:
+    """A fake of a real tensor with its sizes as they are; of tensors with one storage the fakes have one too."""
+    return mode.from_tensor(_readable(found), static_shapes=True, source=origin)
+
+
+def _readable(found: torch.Tensor) -> torch.Tensor:
+    """The tensor, or, for a view with another dtype than its base, one over the same storage that is no view.
+
+    torch makes the fake of a view out of a fake of the base, for which it must guess the views between; with dtypes that differ it may
+    guess wrong and raise."""
+    if not found._is_view() or found._base.dtype == found.dtype:
+        return found
+    made = torch.empty(0, dtype=found.dtype, device=found.device)
+    with torch.no_grad():
+        made.set_(found.untyped_storage(), found.storage_offset(), found.size(), found.stride())
+    made = torch._neg_view(made) if found.is_neg() else made
+    made = made.conj() if found.is_conj() else made
+    return made.requires_grad_(found.requires_grad)
 
 
 def number_of(size: Any) -> Any:

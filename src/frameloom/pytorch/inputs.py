@@ -9,6 +9,7 @@ import torch
 
 from frameloom.pytorch import guards, numbers, shapes
 from frameloom.pytorch.facts import GeneratorFact, SizeFact, is_dense
+from frameloom.pytorch.fakes import fake_of_real
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import NOT_HANDLED
 from frameloom.symbolic.signals import GraphBreak, RestartCapture
@@ -92,7 +93,7 @@ def fake_of(state: State, node: Node) -> Any:
     entry = state.entry_facts[node]
     if entry.symbolic:
         return state.shapes.fakes.make(entry)
-    return state.shapes.fakes.mode.from_tensor(found, static_shapes=True, source=shapes.Origin(str(node.real.source)))
+    return fake_of_real(state.shapes.fakes.mode, found, shapes.Origin(str(node.real.source)))
 
 
 def has_static_address(node: Node) -> bool:
@@ -137,8 +138,8 @@ def ended(state: State) -> None:
 
     It sees how the inputs of this call overlap, but what stands for those of symbolic sizes shares nothing: then all sizes are
     taken as they are.  Views of such an input, made in the trace, cannot be made again by a backend that takes writes out of the
-    graph: then the write breaks.  So it does where one of them requires grad: such a backend takes none of them for the alias without history
-that it may be.
+    graph, nor can it tell inputs of several dtypes apart: then the write breaks.  So it does where one of them requires grad: such a
+    backend takes none of them for the alias without history that it may be.
     """
     if not any(root.target is INPUT for root in state.written):
         return
@@ -150,8 +151,14 @@ that it may be.
     if any(state.entry_facts[node].symbolic for node in theirs):
         raise RestartCapture(shapes.FIXED)
     of_leaves = state.makes_backward and any(state.entry_facts[node].requires_grad for node in theirs)
-    if of_leaves or any(node in state.members for node in theirs):
+    if of_leaves or any(node in state.members for node in theirs) or _several_dtypes(state, theirs):
         raise RestartCapture(Overlapping(str(next(node for node in theirs if node in state.written).real.source)))
+
+
+def _several_dtypes(state: State, sharing: list[Node]) -> bool:
+    """Whether inputs over one storage see numbers of several dtypes in it."""
+    pairs = {(storage_key(node), state.entry_facts[node].dtype) for node in sharing}
+    return len(pairs) > len({key for key, _ in pairs})
 
 
 def check_apart(state: State, root: Node) -> None:

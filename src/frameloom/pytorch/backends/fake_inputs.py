@@ -9,6 +9,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
+from frameloom.pytorch.fakes import fake_of_real
 from frameloom.pytorch.shapes import Origin
 
 
@@ -39,7 +40,7 @@ def share_storage(fakes: Sequence[Any]) -> bool:
 def _fake(mode: FakeTensorMode, name: str, example: Any) -> Any:
     if not isinstance(example, torch.Tensor):
         return _fake_number(mode, name, example)
-    return mode.from_tensor(example, static_shapes=True, source=Origin(name))
+    return fake_of_real(mode, example, Origin(name))
 
 
 def _fake_number(mode: FakeTensorMode, name: str, example: Any) -> Any:
