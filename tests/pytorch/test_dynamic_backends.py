@@ -88,13 +88,27 @@ class Normed(nn.Module):
         return torch.tanh(self.recurrent(y)).amax(1) + y.var(1)
 
 
+class Pyramid(nn.Module):
+    """Pooled, and brought to the size of what the next layer gives: computes with quotients of sizes, in backward too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down, self.up = nn.Conv1d(WIDTH, 4, 3, padding=1), nn.ConvTranspose1d(8, 4, 2, 2)
+
+    def forward(self, x):
+        fine = self.down(x.transpose(1, 2)).relu()
+        coarse = F.avg_pool1d(fine, 2)
+        joined = torch.cat([coarse, F.interpolate(fine, size=coarse.shape[-1:], mode="linear")], 1)
+        return F.interpolate(self.up(joined), scale_factor=1.5, mode="nearest").sum(-1)
+
+
 class Case(NamedTuple):
     make: Callable[[], nn.Module]
     graphs: int  # one for the first sizes, one for the others, more where the program or torch asks a size something
 
 
 CASES = {
-    "attention": Case(Attention, 2), "embeddings": Case(Positions, 2), "convolutions": Case(Windows, 3), "slices": Case(Halves, 4), "batch norm": Case(Normed, 2),
+    "attention": Case(Attention, 2), "embeddings": Case(Positions, 2), "convolutions": Case(Windows, 3), "slices": Case(Halves, 4), "batch norm": Case(Normed, 2), "pyramid": Case(Pyramid, 3),
     "several": Case(lambda: nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.GELU(), Attention(), nn.LayerNorm(WIDTH)), 2),
 }  # fmt: skip
 

@@ -9,7 +9,6 @@ from typing import Any, Callable
 
 import torch
 from torch import fx
-from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.utils.checkpoint import CheckpointPolicy
 
 from frameloom.codegen.written import written
@@ -19,6 +18,7 @@ from frameloom.pytorch import autocast, data, dual, generators, guards, inputs, 
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.eager import eager
 from frameloom.pytorch.backends.registry import name_of
+from frameloom.pytorch.captured_module import CapturedModule
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.fakes import FIRST_SAMPLE
 from frameloom.pytorch.liveness import live_nodes, may_fail
@@ -131,31 +131,6 @@ def mark_recomputed(node: fx.Node, region: int, impure: bool) -> None:
     would be others."""
     node.meta["ac_graph_id"] = region
     node.meta["recompute"] = CheckpointPolicy.MUST_SAVE if impure else CheckpointPolicy.PREFER_RECOMPUTE
-
-
-class CapturedModule(_LazyGraphModule):
-    """The module that a backend is given.  It is none of the user's modules, so that the hooks which
-    `register_module_forward_hook` and its kin set for all modules do not see it, however it is called."""
-
-    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
-        if own_hooks(self):  # a backend's
-            self.real_recompile()  # else the first call of `forward` is another call of the module
-            return super()._call_impl(*args, **kwargs)
-        return self.forward(*args, **kwargs)
-
-    def _real_recompile(self) -> Any:
-        """An exception in the graph is the program's, which may handle it: what torch.fx would print about it is left out."""
-        code = super()._real_recompile()
-        type(self).__call__ = torch.nn.Module.__call__
-        return code
-
-
-HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-
-
-def own_hooks(module: torch.nn.Module) -> bool:
-    """Whether somebody has set hooks on just this module."""
-    return any(getattr(module, name) for name in HOOKS)
 
 
 TABLES = re.compile(r"\._(parameters|buffers|modules)\b")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch._inductor.compile_fx import compile_fx
 from frameloom.diagnostics.errors import WrongOption
 from frameloom.pytorch.backends.aot import backward_as_outside
 from frameloom.pytorch.backends.fake_inputs import fake_inputs, share_storage
+from frameloom.pytorch.backends.sizes_as_inputs import compile_with_sizes
 
 DEFAULTS = {"fallback_random": True}
 """So that dropout and its kin draw the numbers that eager draws, unless the program's own options differ."""
@@ -28,7 +30,7 @@ def inductor(
     if share_storage(fakes):
         chosen = {**chosen, "force_disable_caches": True}  # torch's key of its caches leaves out what overlaps
     with tracing(TracingContext(fake_mode)), backward_as_outside():
-        return compile_fx(gm, fakes, config_patches=chosen)
+        return compile_with_sizes(gm, fakes, functools.partial(compile_fx, config_patches=chosen))
 
 
 def settings(mode: str | None, options: Mapping[str, Any] | None) -> dict[str, Any]:
