@@ -33,6 +33,7 @@ import frameloom.pytorch.rules.settings  # noqa: F401
 import frameloom.pytorch.rules.strides  # noqa: F401
 import frameloom.pytorch.rules.tracing  # noqa: F401
 import frameloom.pytorch.rules.transforms  # noqa: F401
+import frameloom.pytorch.rules.views  # noqa: F401
 import frameloom.pytorch.rules.whole  # noqa: F401
 from frameloom import config
 from frameloom.pytorch import attributes, autocast, dual, inputs, modes, operations, operators, own_code, record, shapes

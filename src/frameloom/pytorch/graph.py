@@ -17,6 +17,7 @@ from frameloom.interpreter.expressions import SYMBOLS
 from frameloom.pytorch import autocast, data, dual, generators, guards, inputs, own_code, settings, shapes, unbacked
 from frameloom.pytorch.arguments import fill, nodes_in
 from frameloom.pytorch.backends.eager import eager
+from frameloom.pytorch.backends.fake_inputs import fake_inputs
 from frameloom.pytorch.backends.registry import name_of
 from frameloom.pytorch.captured_module import CapturedModule
 from frameloom.pytorch.facts import TensorFact
@@ -24,6 +25,7 @@ from frameloom.pytorch.fakes import FIRST_SAMPLE
 from frameloom.pytorch.liveness import live_nodes, may_fail
 from frameloom.pytorch.modes import ENTER_INFERENCE, SET_GRAD
 from frameloom.pytorch.operations import METHOD_TYPES
+from frameloom.pytorch.parts import compile_parts, parts_of
 from frameloom.pytorch.state import State
 from frameloom.symbolic.domain import GraphCall
 from frameloom.symbolic.values import INPUT, Node
@@ -56,7 +58,7 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     guard_storages(state, given)
     if state.uncompiled:
         backend = eager
-    compile_ = functools.partial(call_backend, backend, module, examples(state, module, given))
+    compile_ = functools.partial(compiled, state, backend, module, live, given, told)
     casts = any(map(autocast.switches, live))
     if any(map(settings.switches, live)):
         compile_ = settings.keeping(state.entry_settings, compile_)
@@ -86,6 +88,18 @@ def finish(state: State, outputs: list[Node], backend: Callable) -> TorchGraphCa
     made.draws = any(node in state.impure for node in live)
     made.graph_module = module
     return made
+
+
+def compiled(state: State, backend: Callable, module: fx.GraphModule, live: list[Node], given: list[Node], told: list[Node]) -> Callable:
+    """What the backend makes of the graph, or of the parts whose gradients are apart."""
+    shown = examples(state, module, given)
+    parts = parts_of(state, live, told)
+    if not parts:
+        return call_backend(backend, module, shown)
+    mode, fakes = fake_inputs(module, shown)
+    return compile_parts(
+        state, parts, mode, dict(zip(given, fakes)), told, build_module, functools.partial(call_backend, backend)
+    )
 
 
 UNCOMPILED = "# Runs as it is, not compiled: derivatives inside are asked of autograd.\n"

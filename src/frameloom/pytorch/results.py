@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import torch
 
-from frameloom.pytorch import aliases
+from frameloom.pytorch import aliases, own_code
 from frameloom.pytorch.applied import WithBody
 from frameloom.pytorch.arguments import Arguments
 from frameloom.pytorch.facts import SizeFact
@@ -22,6 +22,7 @@ from frameloom.pytorch.outcomes import (
 from frameloom.pytorch.state import State
 from frameloom.symbolic.layouts.list_ import ListBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
+from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Node, Value
 
 
@@ -32,6 +33,8 @@ def perform(state: State, function: Callable, call: Arguments, outcome: Outcome,
         return VALUES[type(outcome.result)](state, outcome.result, None, call)
     result = outcome.result
     if type(result) is TensorResult:
+        if result.alias is None and result.fact.requires_grad and result.fact.is_leaf and not own_code.require(state):
+            raise GraphBreak("FL308", "a tensor is made that requires grad")
         node = session.record(function, call.args, call.kwargs, result.cls, result.fact)
         if result.alias is not None:
             aliases.share(state, node, call.nodes[result.alias], result.differentiable, result.safe and not isinstance(function, WithBody))

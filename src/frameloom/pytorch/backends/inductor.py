@@ -7,15 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch._guards import TracingContext, tracing
 from torch._inductor import config as inductor_config
 from torch._inductor import list_mode_options
 from torch._inductor.compile_fx import compile_fx
 
 from frameloom.diagnostics.errors import WrongOption
-from frameloom.pytorch.backends.aot import backward_as_outside
+from frameloom.pytorch.backends.aot import made_by
 from frameloom.pytorch.backends.fake_inputs import fake_inputs, share_storage
-from frameloom.pytorch.backends.sizes_as_inputs import compile_with_sizes
 
 DEFAULTS = {"fallback_random": True}
 """So that dropout and its kin draw the numbers that eager draws, unless the program's own options differ."""
@@ -29,8 +27,7 @@ def inductor(
     chosen = settings(mode, options)
     if share_storage(fakes):
         chosen = {**chosen, "force_disable_caches": True}  # torch's key of its caches leaves out what overlaps
-    with tracing(TracingContext(fake_mode)), backward_as_outside():
-        return compile_with_sizes(gm, fakes, functools.partial(compile_fx, config_patches=chosen))
+    return made_by(functools.partial(compile_fx, config_patches=chosen), gm, fake_mode, fakes)
 
 
 def settings(mode: str | None, options: Mapping[str, Any] | None) -> dict[str, Any]:

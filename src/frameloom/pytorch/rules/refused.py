@@ -16,7 +16,7 @@ NUMBERS = ("__bool__", "__int__", "__float__", "__complex__", "__nonzero__", "is
 SHAPES = ("nonzero_static",)
 MEMORY = (
     "data_ptr", "untyped_storage", "storage_offset", "is_set_to", "is_pinned", "pin_memory", "is_shared", "share_memory_",
-    "_typed_storage", "storage", "storage_type", "is_same_size", "__dlpack__", "__dlpack_device__",
+    "_typed_storage", "_use_count", "storage", "storage_type", "is_same_size", "__dlpack__", "__dlpack_device__",
 )
 STORAGE = ("set_", "resize_", "resize_as_", "_set_data", "set_data", "apply_", "map_", "map2_")
 AUTOGRAD = ("_backward", "backward", "detach_", "_make_subclass")
