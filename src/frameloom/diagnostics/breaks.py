@@ -264,6 +264,10 @@ ROWS = (
         "Eager torch decides whether such an operation is refused; a backend that rewrites writes would not ask.",
         "write to a copy, or read from one"),
     BreakKind(
+        "FL322", "recurrent layer under a backend that makes backward graphs",
+        "Such a backend takes the layer apart into the operations of each step in time, for one length alone.",
+        "nothing need be done: torch's own kernel runs between the graphs"),
+    BreakKind(
         "FL401", "frameloom.graph_break() was called",
         "The program asks for a break here.",
         "remove the call when the break is no longer wanted"),

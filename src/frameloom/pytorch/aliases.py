@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from frameloom.pytorch import data
 from frameloom.pytorch.facts import TensorFact
 from frameloom.pytorch.inputs import check_apart, require_no_view
@@ -48,8 +50,15 @@ def write(state: State, operation: Node, outcome: Outcome, nodes: list[Node]) ->
         session.journal.set_item(state.written, root, True)
     for index, changed in outcome.changed:
         node = nodes[index]
+        if state.makes_backward and _extents(changed) != _extents(node.fact):
+            raise GraphBreak("FL310", "a tensor is resized, under a backend that takes writes out of the graph")
         session.set_fact(node, changed.replace(requires_grad=node.fact.requires_grad, is_leaf=node.fact.is_leaf))
     session.journal.set_item(state.writes, operation, tuple(roots))
+
+
+def _extents(known: TensorFact) -> Counter:
+    """The sizes that tell how much memory a tensor needs, in any order."""
+    return Counter([size for size in known.sizes if size != 1])
 
 
 def _join_the_graph(state: State, node: Node, root: Node) -> None:

@@ -28,6 +28,7 @@ import frameloom.pytorch.rules.optimizers  # noqa: F401
 import frameloom.pytorch.rules.overloads  # noqa: F401
 import frameloom.pytorch.rules.overrides  # noqa: F401
 import frameloom.pytorch.rules.profiling  # noqa: F401
+import frameloom.pytorch.rules.recurrent  # noqa: F401
 import frameloom.pytorch.rules.refused  # noqa: F401
 import frameloom.pytorch.rules.settings  # noqa: F401
 import frameloom.pytorch.rules.strides  # noqa: F401

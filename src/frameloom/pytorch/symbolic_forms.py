@@ -37,6 +37,11 @@ def _one_hot(tensor: torch.Tensor, num_classes: Any = -1) -> torch.Tensor:
     return tensor.new_empty((*tensor.shape, num_classes))
 
 
+def _dropout(tensor: torch.Tensor, p: Any, train: bool) -> torch.Tensor:
+    """Where nothing is dropped the result is the argument itself; the form that torch has in Python copies it."""
+    return torch.dropout(tensor, p, train) if train and p != 0 else tensor
+
+
 def _tensor(data: Any, **kwargs: Any) -> torch.Tensor:
     return torch.tensor(_plain(data), **kwargs)
 
@@ -55,6 +60,7 @@ FORMS: dict[Any, Callable] = {
         for function in (torch.hann_window, torch.hamming_window, torch.blackman_window, torch.bartlett_window, torch.kaiser_window)
     },
     torch.nn.functional.one_hot: _one_hot,
+    torch.dropout: _dropout,
     torch.tensor: _tensor,
 }
 """operation -> its form for symbolic numbers"""
