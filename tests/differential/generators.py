@@ -15,7 +15,7 @@ BODIES = {
     "delegates": ["got = yield from gen(2)", "log(got)", "yield from xs[:2]", "return got"],
     "manages": ["with Manager(log, 'g', False):", "    for i in range(3):", "        yield i", "return box.n"],
     "breaks": ["yield box.n", "breaker()", "box.n = 5", "yield box.n"],
-    "stubborn": ["while True:", "    try:", "        yield 1", "    except Problem:", "        log('again')", "        break"],
+    "stubborn": ["left = 3", "while left:", "    left -= 1", "    try:", "        yield left", "    except Problem:", "        log('again')"],
 }
 USES = (
     ["log(next({it}, None))", "log([*{it}])"],
