@@ -91,12 +91,19 @@ def rule(*callables: Any) -> Callable:
     def add(function: Callable) -> Callable:
         for target in callables:
             if isinstance(target, types.FunctionType):
-                CODE_RULES[target.__code__] = function
+                CODE_RULES[code_of_its_own(target)] = function
             else:
                 RULES[target] = function
         return function
 
     return add
+
+
+def code_of_its_own(function: types.FunctionType) -> types.CodeType:
+    """The code of a function that no other function has.  Raises TypeError for a closure: what wraps others shares its code with all."""
+    if function.__code__.co_freevars not in ((), ("__class__",)):  # that one is a method's, for super()
+        raise TypeError(f"{function.__module__}.{function.__qualname__} is a closure; a rule for it would be one for every closure of its code")
+    return function.__code__
 
 
 def named_rule(module: str, *qualnames: str) -> Callable:

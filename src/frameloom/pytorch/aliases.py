@@ -57,8 +57,9 @@ def write(state: State, operation: Node, outcome: Outcome, nodes: list[Node]) ->
 
 
 def _extents(known: TensorFact) -> Counter:
-    """The sizes that tell how much memory a tensor needs, in any order."""
-    return Counter([size for size in known.sizes if size != 1])
+    """The sizes that tell how much memory a tensor needs, in any order; symbolic ones by what is known of them now."""
+    sizes = [size if type(size) is int else size.number.node.expr for size in known.sizes]
+    return Counter([size for size in sizes if size != 1])
 
 
 def _join_the_graph(state: State, node: Node, root: Node) -> None:

@@ -156,7 +156,8 @@ def placeholder_name(node: Node) -> str:
         return "computed" if node.target in SYMBOLS else "drawn"
     path = TABLES.sub("", written(node.source, node.where))
     text = re.sub(r"\W+", "_", path).strip("_").lower() or "given"
-    return f"{text}_" if keyword.iskeyword(text) or text[0].isdigit() or text == "self" else text
+    text = f"given_{text}" if text[0].isdigit() else text
+    return f"{text}_" if keyword.iskeyword(text) or text == "self" else text
 
 
 def unused(name: str, taken: set[str]) -> str:

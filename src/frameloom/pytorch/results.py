@@ -22,7 +22,6 @@ from frameloom.pytorch.outcomes import (
 from frameloom.pytorch.state import State
 from frameloom.symbolic.layouts.list_ import ListBody
 from frameloom.symbolic.layouts.tuple_ import TupleBody
-from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import Const, Node, Value
 
 
@@ -33,8 +32,8 @@ def perform(state: State, function: Callable, call: Arguments, outcome: Outcome,
         return VALUES[type(outcome.result)](state, outcome.result, None, call)
     result = outcome.result
     if type(result) is TensorResult:
-        if result.alias is None and result.fact.requires_grad and result.fact.is_leaf and not own_code.require(state):
-            raise GraphBreak("FL308", "a tensor is made that requires grad")
+        if result.alias is None and result.fact.requires_grad and result.fact.is_leaf:
+            own_code.insist(state)  # gradients are asked of the leaf itself, which is inside the graph
         node = session.record(function, call.args, call.kwargs, result.cls, result.fact)
         if result.alias is not None:
             aliases.share(state, node, call.nodes[result.alias], result.differentiable, result.safe and not isinstance(function, WithBody))

@@ -6,7 +6,7 @@ import torch
 
 from frameloom.interpreter.machine import Machine
 from frameloom.interpreter.registry import rule
-from frameloom.pytorch import guards
+from frameloom.pytorch import guards, inputs
 from frameloom.pytorch.facts import TensorFact
 from frameloom.symbolic.signals import GraphBreak
 from frameloom.symbolic.values import INPUT, Const, Node, Value
@@ -19,6 +19,6 @@ def _is_view(m: Machine, tensor: Value) -> Value:
     if tensor.target is not INPUT:
         view = m.session.torch.views.get(tensor)
         return Const(view is not None and view.base is not None)  # what is detached shares memory, and is none
-    answer = tensor.real.object._is_view()
+    answer = inputs.object_of(tensor)._is_view()
     m.session.guard("CALL", tensor.real.source, (guards.is_view_is, answer, "{}._is_view()"))
     return Const(answer)
