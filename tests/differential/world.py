@@ -22,7 +22,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from tests.toy.array import Array, Mode, array
+from tests.toy.array import GENERATOR, Array, Mode, array
 
 from . import things
 from .things import Box
@@ -43,6 +43,7 @@ class World:
 
     def __init__(self, variant: int) -> None:
         random.seed(7)
+        GENERATOR.seed(7)
         things.remembered.cache_clear()
         Mode.tracking = True
         self.logged: list = []
@@ -70,7 +71,7 @@ class World:
             outcome = ("returned", function(*args))
         except Exception as error:  # noqa: BLE001  the exception is part of the outcome
             outcome = ("raised", error.args, chain(error, filename))
-        return picture([outcome, args, self.logged, random.random(), Mode.tracking], {})
+        return picture([outcome, args, self.logged, random.random(), GENERATOR.random(), Mode.tracking], {})
 
 
 def chain(error: BaseException | None, filename: str) -> list:

@@ -149,8 +149,12 @@ def _checked_root(a: Array) -> Array:
     return _new([x**0.5 for x in a.numbers()])
 
 
+GENERATOR = random.Random()
+"""What operations of arrays draw from; as a tensor library's, it is not that of the module `random`."""
+
+
 def _noise(a: Array) -> Array:
-    return _new([x + random.random() for x in a.numbers()])
+    return _new([x + GENERATOR.random() for x in a.numbers()])
 
 
 def _as_is(a: Array) -> Array:

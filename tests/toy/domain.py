@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import types
 from typing import Any, NamedTuple
 
@@ -88,7 +87,7 @@ class ToyDomain(Domain):
     def _fact(self, session: Any, op: Op, args: list[Value]) -> ToyFact:
         """Run the operation on stand-ins of the right sizes; what it raises, the user's program raises."""
         stand_ins = [_stand_in(arg) for arg in args]
-        before, drawn = toy.Mode.tracking, random.getstate()
+        before, drawn = toy.Mode.tracking, toy.GENERATOR.getstate()
         toy.Mode.tracking = session.toy_mode
         try:
             made = op.run(*stand_ins)
@@ -96,7 +95,7 @@ class ToyDomain(Domain):
             raise _raised(session, error) from None
         finally:
             toy.Mode.tracking = before
-            random.setstate(drawn)
+            toy.GENERATOR.setstate(drawn)
         if made is None:
             return ToyFact(0, 0, False)
         return ToyFact(made.size, 0, made.tracked)
