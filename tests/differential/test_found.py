@@ -118,6 +118,32 @@ FOUND = {
         xs.append(k)
     return table
 """,
+    "a generator that is displaced where the trace put it is closed at that moment": """
+    def g(n):
+        try:
+            yield 1
+        finally:
+            log(n)
+    box.seen = g(1)
+    next(box.seen)
+    box.seen = g(2)
+    log('a')
+    next(box.seen)
+    del box.seen
+    log('b')
+    table['k'] = g(3)
+    next(table['k'])
+    table['k'] = 3
+    log('c')
+    xs[0] = g(4)
+    next(xs[0])
+    xs.clear()
+    log('d')
+    xs.append(g(5))
+    next(xs[-1])
+    xs.pop()
+    log('e')
+""",
     "a loop over a real iterator advances it": """
     for i in [*xs][:3]:
         try:

@@ -44,6 +44,16 @@ def location_of(operation: Operation) -> tuple | None:
     return (id(operation.target), operation.kind, find(*operation.arguments))
 
 
+def place_of(operation: Operation) -> tuple | None:
+    """The same for what takes away as for what writes: what stood at this place before stands there no more."""
+    family, _, verb = operation.kind.partition(".")
+    write = REPLAYS.get(f"{family}.set")
+    if operation.target is None or write is None or write.location is None or (verb not in ("set", "delete") and operation.kind != "cell.clear"):
+        return None
+    arguments = operation.arguments if verb == "set" else (*operation.arguments, None)
+    return (id(operation.target), family, write.location(*arguments))
+
+
 class _OpenWrites:
     """The writes that a later one may replace: for each target, those of the kind that was written last, by location."""
 

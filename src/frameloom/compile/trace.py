@@ -12,6 +12,7 @@ import frameloom.rules  # noqa: F401  and so do the rules
 from frameloom.codegen.bridge import bridge_code
 from frameloom.codegen.build import NeedsItself, Reached
 from frameloom.codegen.kinds import exceptions_of
+from frameloom.codegen.merge import place_of
 from frameloom.codegen.plan import Break, FrameState, Return, values_of
 from frameloom.codegen.resume import Origin, ResumeError, origin_of, users_code
 from frameloom.codegen.suspend import shape_of
@@ -27,6 +28,7 @@ from frameloom.symbolic.declared import Declared
 from frameloom.symbolic.layouts import layout_of
 from frameloom.symbolic.layouts.exception import ExceptionBody
 from frameloom.symbolic.layouts.generator import GeneratorBody
+from frameloom.symbolic.layouts.list_ import ListBody
 from frameloom.symbolic.session import Depth, Session
 from frameloom.symbolic.signals import RestartCapture, Suspend
 from frameloom.symbolic.source import Source
@@ -327,6 +329,27 @@ def _outliving(session: Session, exit_: Any) -> list[Obj]:
     return reached.fresh
 
 
+def _left_in_place(session: Session, exit_: Any) -> list[Obj]:
+    """Those of them that stand, at the end, where the trace has put them: what a later write displaces does not."""
+    reached = Reached()
+    reached.add(exit_.values())
+    last: dict[tuple, Any] = {}
+    for operation in session.operations:
+        place = place_of(operation)
+        if place is not None:
+            last[place] = operation
+        else:
+            items = _items_now(operation.target)
+            reached.add(values_of(operation) if items is None else items)
+    reached.add(value for operation in last.values() for value in values_of(operation))
+    return reached.fresh
+
+
+def _items_now(target: Any) -> list | None:
+    """What a list that the trace has read through holds; None for anything else."""
+    return target.body.items if type(target) is Obj and type(target.body) is ListBody else None
+
+
 def _require_buildable(session: Session, exit_: Any) -> None:
     """An object that cannot be made anew must not outlive the trace: the next try breaks where it is made."""
     if not session.binds:
@@ -341,7 +364,7 @@ def _require_closed(session: Session, exit_: Any) -> None:
     """A generator that is dropped runs its handlers at that very moment: the next try breaks where it is made."""
     if not any(map(would_run_code, session.generators)):
         return
-    outliving = {id(obj) for obj in _outliving(session, exit_)}
+    outliving = {id(obj) for obj in _left_in_place(session, exit_)}
     for generator in session.generators:
         if would_run_code(generator) and id(generator) not in outliving and not dies_quietly(session.machine, generator):
             program, index, _ = generator.where
