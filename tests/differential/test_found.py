@@ -118,32 +118,6 @@ FOUND = {
         xs.append(k)
     return table
 """,
-    "a generator that is displaced where the trace put it is closed at that moment": """
-    def g(n):
-        try:
-            yield 1
-        finally:
-            log(n)
-    box.seen = g(1)
-    next(box.seen)
-    box.seen = g(2)
-    log('a')
-    next(box.seen)
-    del box.seen
-    log('b')
-    table['k'] = g(3)
-    next(table['k'])
-    table['k'] = 3
-    log('c')
-    xs[0] = g(4)
-    next(xs[0])
-    xs.clear()
-    log('d')
-    xs.append(g(5))
-    next(xs[-1])
-    xs.pop()
-    log('e')
-""",
     "a loop over a real iterator advances it": """
     for i in [*xs][:3]:
         try:
@@ -151,6 +125,27 @@ FOUND = {
         finally:
             n, *rest = (len(f'{True!r:>5}'), 2, *xs)
 """,
+}
+
+
+DISPLACED = {
+    "by another": "box.seen = g(1)\nnext(box.seen)\nbox.seen = g(2)\nlog('a')\nnext(box.seen)",
+    "attribute": "box.seen = g(1)\nnext(box.seen)\ndel box.seen\nlog('a')",
+    "key": "table['k'] = g(1)\nnext(table['k'])\ntable['k'] = 3\nlog('a')",
+    "key taken away": "table['k'] = g(1)\nnext(table['k'])\ndel table['k']\nlog('a')",
+    "cleared dictionary": "table['k'] = g(1)\nnext(table['k'])\ntable.clear()\nlog('a')",
+    "item": "xs[0] = g(1)\nnext(xs[0])\nxs[0] = 1\nlog('a')",
+    "item taken away": "xs.append(g(1))\nnext(xs[-1])\nxs.pop()\nlog('a')",
+    "slice taken away": "xs[0] = g(1)\nnext(xs[0])\ndel xs[:1]\nlog('a')",
+    "slice": "xs[0] = g(1)\nnext(xs[0])\nxs[:1] = [5]\nlog('a')",
+    "cleared list": "xs[0] = g(1)\nnext(xs[0])\nxs.clear()\nlog('a')",
+}
+"""A generator that is displaced where the trace put it is closed at that moment."""
+FOUND |= {
+    f"a generator is displaced: {name}": "\n".join(
+        ["    def g(n):", "        try:", "            yield 1", "        finally:", "            log(n)", *(f"    {line}" for line in body.splitlines()), ""]
+    )
+    for name, body in DISPLACED.items()
 }
 
 

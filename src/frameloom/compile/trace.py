@@ -334,14 +334,16 @@ def _left_in_place(session: Session, exit_: Any) -> list[Obj]:
     reached = Reached()
     reached.add(exit_.values())
     last: dict[tuple, Any] = {}
-    for operation in session.operations:
-        place = place_of(operation)
-        if place is not None:
-            last[place] = operation
+    for number, operation in enumerate(session.operations):
+        target = id(operation.target)
+        if (items := _items_now(operation.target)) is not None:
+            last[target, "items"] = items
+        elif operation.kind == "dict.clear":
+            last = {place: values for place, values in last.items() if place[0] != target}
         else:
-            items = _items_now(operation.target)
-            reached.add(values_of(operation) if items is None else items)
-    reached.add(value for operation in last.values() for value in values_of(operation))
+            last[place_of(operation) or (None, number)] = values_of(operation)
+    for values in last.values():
+        reached.add(values)
     return reached.fresh
 
 
